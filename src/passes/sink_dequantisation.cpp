@@ -13,6 +13,12 @@
 //   %c = Concat(%a, %b)                      %d = Pointwise(%a, %t) {quantised}
 //   %y = Pointwise(%c, %t) {quantised}   →   %e = Pointwise(%b, %t) {quantised}
 //                                            %y = Concat(%d, %e)
+//
+// What a product of integers stores is quantised there, and not behind what moves it:
+//
+//   %c = Conv(dequantised, dequantised)      %c = Conv(dequantised, dequantised)
+//   %m = Pool(%c)                        →   %q = Pointwise(%c, %t) {quantised}
+//   %y = Pointwise(%m, %t) {quantised}       %y = Pool(%q)
 #include <algorithm>
 #include <span>
 
@@ -23,6 +29,7 @@
 #include "ops/pointwise.h"
 #include "ops/pool.h"
 #include "ops/sample.h"
+#include "ops/walk.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/quantisation.h"
@@ -149,6 +156,53 @@ bool resizeBytes(Graph& graph, Node* node) {
   return true;
 }
 
+// The input that all others are constants beside, and which only this node reads.
+const Value* onlyInput(const Graph& graph, const Node& node) {
+  const Value* only = nullptr;
+  for (const Value* input : node.inputs) {
+    if (input->isConstant()) continue;
+    if (only || soleUser(graph, input) != &node) return nullptr;
+    only = input;
+  }
+  return only;
+}
+
+// Whether a product of integers will store it, perhaps with pointwise work behind it, and what
+// moves elements.
+bool isOfProduct(const Graph& graph, const Value* value) {
+  const Node* node = value ? value->producer : nullptr;
+  if (!node || node->epilogue) return false;
+  if (node->op == &ops::Conv || node->op == &ops::MatMul)
+    return dequantized(node->input(0)) && dequantized(node->input(1)) && hasIntegerProduct(*node);
+  return (node->op == &ops::Pointwise || movesElements(*node)) &&
+         isOfProduct(graph, onlyInput(graph, *node));
+}
+
+bool isPositive(const Value* constant) {
+  return isOneConstant(constant) && readReals(constant->view())[0] > 0;
+}
+
+// quantised(moved(x)) is moved(quantised(x)): larger numbers are no smaller bytes.
+bool quantiseEarlier(Graph& graph, Node* node) {
+  const std::optional<Quantized> q = quantized(node->output());
+  Node* mover = q ? q->values->producer : nullptr;
+  if (!mover || mover->epilogue || !movesElements(*mover) || movedInputs(*mover).size() != 1 ||
+      soleUser(graph, q->values) != node || !isPositive(q->scale) ||
+      (q->zero && !isOneConstant(q->zero)))
+    return false;
+  Value* x = mover->input(0);
+  if (soleUser(graph, x) != mover || !isOfProduct(graph, x)) return false;
+  std::vector<Value*> inputs = node->inputs;
+  std::replace(inputs.begin(), inputs.end(), q->values, x);
+  Value* bytes =
+      addPointwise(graph, node->name, std::move(inputs), node->as<PointwiseAttrs>().expr, mover);
+  graph.setInput(mover, 0, bytes);
+  graph.inferTypes(mover);
+  replaceValue(graph, node->output(), mover->output());
+  quantiseEarlier(graph, bytes->producer);
+  return true;
+}
+
 // quantised(join(a, b)) is join(quantised(a), quantised(b)).
 bool quantiseParts(Graph& graph, Node* node) {
   const std::optional<Quantized> q = quantized(node->output());
@@ -182,8 +236,8 @@ bool sinkDequantisation(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodeList()) {
     if (node->op == &ops::Pointwise && !node->epilogue)
       changed |= hasProductsOf(node->output()->dataType(), options.fusion) &&
-                 (cancel(graph, node) || quantiseParts(graph, node) ||
-                  resizeBytes(graph, node));  // each of which may end the node
+                 (cancel(graph, node) || quantiseParts(graph, node) || resizeBytes(graph, node) ||
+                  quantiseEarlier(graph, node));  // each of which may end the node
     else
       changed |= sinkThrough(graph, node, options.fusion);
   }
