@@ -68,12 +68,13 @@ static bool storesResult(const Graph& graph, const Node* anchor, const Node* nod
 }
 
 // The anchor among the producers of the node's inputs that can take the node in: the latest
-// product, one whose sums would be stored in f32 first, or else the latest of the others.
+// product, one whose sums would be stored in f32 first, then one that does not store bytes, or else
+// the latest of the others.
 static Node* findAnchor(const Graph& graph, const Node* node, const PassOptions& options,
                         const NodeOrder& order) {
   const auto rank = [&](const Node* anchor) {
     return std::tuple(isOneOf(kProducts, anchor), isSumOfFloat8(anchor->output()),
-                      order.at(anchor));
+                      !isOfEightBits(anchor->output()), order.at(anchor));
   };
   Node* best = nullptr;
   for (const Value* input : node->inputs) {
