@@ -33,7 +33,8 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   // Copies: stored bytes could be any of what is only referred to.
   const ByteFinish f = finish.bytes;
   const int64_t rows = sums.rows, stride = finish.stride;
-  const bool givesFloats = finish.type == DataType::kF32;
+  // Behind a stage that meets no residual.
+  const bool givesFloats = kStage && kResidual == Residual::kNone && finish.type == DataType::kF32;
   uint8_t* const out = static_cast<uint8_t*>(finish.out);
   const int32_t* from = sums.data + first;
   const int32_t* rowSums = sums.ofRows;
@@ -55,7 +56,6 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
   }
   const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
   const VF stageScale = hn::Set(d, f.stageScale);
-  const VF residualZero = hn::Set(d, f.dequantize.zero);
   const VF residualScale = hn::Set(d, f.dequantize.scale);
   const auto residualFlip = hn::Set(bytes, static_cast<uint8_t>(f.dequantize.flip));
   for (int64_t row = 0; row < rows; ++row, place += stride, from += kBlockColumns) {
@@ -78,7 +78,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
     }
     VF v[kVectors], other[kVectors];
     if constexpr (kResidual == Residual::kBytes)
-      narrow::widened(hn::Xor(hn::LoadU(bytes, bytesAt), residualFlip), other);
+      narrow::widened(hn::Xor(hn::LoadU(bytes, bytesAt), residualFlip), f.dequantize.zero, other);
     HWY_UNROLL(4)
     for (int i = 0; i < kVectors; ++i) {
       auto total =
@@ -91,7 +91,7 @@ void finishColumns(const Finish& finish, const Sums& sums, int64_t first, int64_
       if constexpr (kResidual == Residual::kFloats)
         other[i] = hn::LoadU(d, floatsAt + i * kLanes);
       else if constexpr (kResidual == Residual::kBytes)
-        other[i] = hn::Mul(hn::Sub(other[i], residualZero), residualScale);
+        other[i] = hn::Mul(other[i], residualScale);
       if constexpr (kResidual != Residual::kNone && !kStage) v[i] = hn::Add(v[i], other[i]);
       v[i] = narrow::quotient(v[i], f.first);
       if constexpr (kStage) {
@@ -153,7 +153,6 @@ void finishPairs(const Finish& finish, const Sums& sums) {
   }
   const VF stageLow = hn::Set(d, f.stageLow), stageHigh = hn::Set(d, f.stageHigh);
   const VF stageScale = hn::Set(d, f.stageScale), most = hn::Set(d, f.bounds.most);
-  const VF residualZero = hn::Set(d, f.dequantize.zero);
   const VF residualScale = hn::Set(d, f.dequantize.scale);
   const auto residualFlip = hn::Set(bytes, static_cast<uint8_t>(f.dequantize.flip));
   const auto zero = hn::Set(shorts, static_cast<int16_t>(f.bounds.zero));
@@ -178,8 +177,10 @@ void finishPairs(const Finish& finish, const Sums& sums) {
       VF x[1];
       if constexpr (kResidual == Residual::kBytes) {
         const narrow::VBytes stored16 = hn::LoadU(bytes, other + i * kLanes);
-        narrow::widened(kPlain ? stored16 : hn::Xor(stored16, residualFlip), x);
-        if constexpr (!kPlain) x[0] = hn::Sub(x[0], residualZero);
+        if constexpr (kPlain)
+          x[0] = hn::ConvertTo(d, hn::PromoteTo(integers, stored16));
+        else
+          narrow::widened(hn::Xor(stored16, residualFlip), f.dequantize.zero, x);
         x[0] = hn::Mul(x[0], residualScale);
         if constexpr (!kStage) v = hn::Add(v, x[0]);
       }

@@ -28,8 +28,8 @@ HWY_INLINE void loadOperand(const void* from, int64_t at, uint8_t flip,
       v[i] = hn::LoadU(RowF32(), static_cast<const float*>(from) + at + i * narrow::kLanes);
   } else if constexpr (kOperand == ByteOperand::kBytes) {
     const narrow::Bytes bytes;
-    narrow::widened(
-        hn::Xor(hn::LoadU(bytes, static_cast<const uint8_t*>(from) + at), hn::Set(bytes, flip)), v);
+    const auto stored = hn::LoadU(bytes, static_cast<const uint8_t*>(from) + at);
+    narrow::widened(hn::Xor(stored, hn::Set(bytes, flip)), 0, v);
   }
 }
 

@@ -39,22 +39,19 @@ HWY_INLINE VBytes saturated(const VF32* v, int32_t zero) {
                      hn::DemoteTo(half, hn::SaturatedAdd(low, shift)));
 }
 
-// Sixteen bytes as f32: those of 2^23 and more have the numbers as their last bits.
-HWY_INLINE void widened(VBytes bytes, VF32 (&v)[kVectors]) {
-  constexpr uint8_t o = 0x80;  // none
-  alignas(16) static constexpr uint8_t kPlaces[kVectors][16] = {
-      {0, o, o, o, 1, o, o, o, 2, o, o, o, 3, o, o, o},
-      {4, o, o, o, 5, o, o, o, 6, o, o, o, 7, o, o, o},
-      {8, o, o, o, 9, o, o, o, 10, o, o, o, 11, o, o, o},
-      {12, o, o, o, 13, o, o, o, 14, o, o, o, 15, o, o, o}};
+// Sixteen bytes as f32, less a whole number of at most 1024: those of 2^23 and more have numbers as
+// their last bits.
+HWY_INLINE void widened(VBytes bytes, float zero, VF32 (&v)[kVectors]) {
   const F32 d;
-  const hn::RebindToUnsigned<F32> bits;
-  const VF32 shift = hn::Set(d, 8388608.0f);
-  for (int i = 0; i < kVectors; ++i) {
-    const auto alone = hn::TableLookupBytesOr0(bytes, hn::Load(Bytes(), kPlaces[i]));
-    v[i] =
-        hn::Sub(hn::BitCast(d, hn::Or(hn::BitCast(bits, alone), hn::BitCast(bits, shift))), shift);
-  }
+  const hn::Full128<uint16_t> halves;
+  const VF32 base = hn::Set(d, 8388608.0f + zero);
+  const auto upper = hn::Set(halves, 0x4b00);  // of 2^23
+  const auto low = hn::BitCast(halves, hn::InterleaveLower(Bytes(), bytes, hn::Zero(Bytes())));
+  const auto high = hn::BitCast(halves, hn::InterleaveUpper(Bytes(), bytes, hn::Zero(Bytes())));
+  v[0] = hn::Sub(hn::BitCast(d, hn::InterleaveLower(halves, low, upper)), base);
+  v[1] = hn::Sub(hn::BitCast(d, hn::InterleaveUpper(halves, low, upper)), base);
+  v[2] = hn::Sub(hn::BitCast(d, hn::InterleaveLower(halves, high, upper)), base);
+  v[3] = hn::Sub(hn::BitCast(d, hn::InterleaveUpper(halves, high, upper)), base);
 }
 
 #else
@@ -63,8 +60,10 @@ constexpr int kVectors = 1;
 using Bytes = hn::Rebind<uint8_t, F32>;
 using VBytes = hn::Vec<Bytes>;
 
-HWY_INLINE void widened(VBytes bytes, VF32 (&v)[kVectors]) {
-  v[0] = hn::ConvertTo(F32(), hn::PromoteTo(hn::RebindToSigned<F32>(), bytes));
+HWY_INLINE void widened(VBytes bytes, float zero, VF32 (&v)[kVectors]) {
+  const F32 d;
+  v[0] = hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<F32>(), bytes));
+  v[0] = hn::Sub(v[0], hn::Set(d, zero));
 }
 
 #endif
