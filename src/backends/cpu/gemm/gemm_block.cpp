@@ -136,7 +136,7 @@ void runPost(const GemmBlock& block, const Epilogue& epilogue, int64_t column) {
 #if CAMSHAFT_NEON_TILES
 // Multiplying by lane reads a vector of A per row and four steps, or per four rows and one step
 // where those lie side by side, which is a third faster. Packing pays off from so many columns on.
-inline constexpr int64_t kWorthPacking = 48;
+inline constexpr int64_t kWorthPacking = 24;
 // So much of A is packed at a time and stays in L2, which feeds tiles as fast as L1 does: all steps
 // of k up to kPackedDepth, since each further pass over them reads and writes C once more.
 inline constexpr int64_t kPackedFloats = 32 * 1024, kPackedDepth = 1024, kMostPackedRows = 128;

@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr int kMaxRows = 7, kMaxVectors = 4;
 #elif CAMSHAFT_NEON_TILES
-inline constexpr int kMaxRows = 8, kMaxVectors = 2;
+inline constexpr int kMaxRows = 8, kMaxVectors = 3;
 #elif HWY_TARGET == HWY_SCALAR
 inline constexpr int kMaxRows = 4, kMaxVectors = 4;
 #else
@@ -74,20 +74,38 @@ HWY_INLINE const char* prefetchToL2(const char* address, int64_t step) {
 }
 
 #if CAMSHAFT_NEON_TILES
-// One step of k, whose values of A are lane kLane of `a`.
-template <int kLane, int kRows, int kVectors>
-HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kRows], const float* b,
+// One step of k of rows [kFirst, kFirst + kCount), whose values of A are lane kLane of `a`.
+template <int kLane, int kFirst, int kCount, int kRows, int kVectors>
+HWY_INLINE void multiplyByLane(const float32x4_t (&a)[kCount], const float* b,
                                TileVector (&sum)[kRows][kVectors]) {
+  asm volatile("" ::: "memory");  // no loads ahead: sums would have to leave their registers
   float32x4_t bv[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) bv[v] = vld1q_f32(b + v * kLanes);
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < kCount; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      sum[i][v].raw = vfmaq_laneq_f32(sum[i][v].raw, bv[v], a[i], kLane);
+      sum[kFirst + i][v].raw = vfmaq_laneq_f32(sum[kFirst + i][v].raw, bv[v], a[i], kLane);
     }
   }
+}
+
+// Four steps: one load of A serves four products by lane. As many rows at a time as registers hold
+// A of, beside their sums.
+template <int kFirst, int kRows, int kVectors>
+HWY_INLINE void multiplyFourSteps(const float* a, int64_t lda, const float* b,
+                                  TileVector (&sum)[kRows][kVectors]) {
+  constexpr int kMost = kVectors > 2 ? 4 : kRows;
+  constexpr int kCount = kRows - kFirst < kMost ? kRows - kFirst : kMost;
+  float32x4_t av[kCount];
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) av[i] = vld1q_f32(a + (kFirst + i) * lda);
+  multiplyByLane<0, kFirst>(av, b, sum);
+  multiplyByLane<1, kFirst>(av, b + kPanelWidth, sum);
+  multiplyByLane<2, kFirst>(av, b + 2 * kPanelWidth, sum);
+  multiplyByLane<3, kFirst>(av, b + 3 * kPanelWidth, sum);
+  if constexpr (kFirst + kCount < kRows) multiplyFourSteps<kFirst + kCount>(a, lda, b, sum);
 }
 #endif
 
@@ -140,16 +158,9 @@ HWY_INLINE void multiply(const Tile& t, TileVector (&sum)[kRows][kVectors]) {
     int64_t k = t.k;
 
 #if CAMSHAFT_NEON_TILES
-    // Four steps at a time: one load of A serves four products by lane.
 #pragma GCC unroll 1
     for (; k >= 4; k -= 4, a += 4) {
-      float32x4_t av[kRows];
-#pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) av[i] = vld1q_f32(a + i * lda);
-      multiplyByLane<0>(av, b, sum);
-      multiplyByLane<1>(av, b + kPanelWidth, sum);
-      multiplyByLane<2>(av, b + 2 * kPanelWidth, sum);
-      multiplyByLane<3>(av, b + 3 * kPanelWidth, sum);
+      multiplyFourSteps<0>(a, lda, b, sum);
       b += 4 * kPanelWidth;
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) prefetch = prefetchToL2<kRows>(prefetch, t.prefetchStep);
