@@ -13,8 +13,8 @@ namespace camshaft::cpu::gemm_int8 {
 
 // Where the whole epilogue is sums that are quantised, in one pass over registers:
 //
-//   value = total * scales[column] + bias[column] + residual of floats, or dequantised one of bytes
-//   stage = clamp(round(value / first), low, high) * scale + dequantised residual of bytes, not both
+//   value = total * scales[column] + bias[column] + residual, of floats or dequantised bytes
+//   stage = clamp(round(value / first), low, high) * scale + such a one of bytes, instead
 //   byte  = clamp(round(value / first, or stage / last) + zero, low, high),
 //           then table[byte] where there is one
 //
