@@ -160,7 +160,7 @@ bool resizeBytes(Graph& graph, Node* node) {
 const Value* onlyInput(const Graph& graph, const Node& node) {
   const Value* only = nullptr;
   for (const Value* input : node.inputs) {
-    if (input->isConstant()) continue;
+    if (!input || input->isConstant()) continue;
     if (only || soleUser(graph, input) != &node) return nullptr;
     only = input;
   }
