@@ -5,7 +5,8 @@
 //   →
 //   %q, %keys = PointwiseParts(..., %cache, %places)
 //
-// A step of one token writes so little that each of these kernels is nothing but its start.
+// A step of one token writes so little that each of these kernels is nothing but its start; of many
+// tokens, keys and values need not be written twice.
 #include <algorithm>
 
 #include "ir/rewrite.h"

@@ -154,6 +154,27 @@ std::optional<Parted> partedBy(const Graph& graph, Node* root, const Values& rot
   return parted;
 }
 
+// The same in the order of a Transpose that alone reads it, as keys go into caches: neighbours stay
+// side by side.
+Parted inOrderOfReader(const Graph& graph, Parted parted) {
+  const Node* reader = soleUser(graph, parted.value);
+  if (!reader || reader->op != &ops::Transpose || reader->epilogue) return parted;
+  const std::vector<int64_t>& order = reader->as<TransposeAttrs>().order;
+  if (order.back() + 1 != std::ssize(order)) return parted;
+  const auto reorder = [&](std::vector<Dim>& dims) {
+    std::vector<Dim> reordered;
+    for (const int64_t axis : order) reordered.push_back(dims[static_cast<size_t>(axis)]);
+    dims = std::move(reordered);
+  };
+  for (Part& part : parted.parts) {
+    reorder(part.begin);
+    reorder(part.size);
+    for (Operand& operand : part.operands) reorder(operand.strides);
+  }
+  parted.value = reader->output();
+  return parted;
+}
+
 Values sourcesOf(const Parted& parted) {
   Values sources;
   for (const Part& part : parted.parts)
@@ -202,7 +223,7 @@ class PartsFusion {
     order_ = orderOf(graph_);
     for (Node* node : graph_.nodeList())
       if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
-        if (isRotation(*parted)) addToGroups(std::move(*parted));
+        if (isRotation(*parted)) addToGroups(inOrderOfReader(graph_, std::move(*parted)));
     for (Group& group : groups_) addSlices(group);
     replaceGroups();
     return !groups_.empty();

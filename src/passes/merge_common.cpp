@@ -1,13 +1,14 @@
-// CSE: two nodes that compute the same from the same inputs become one, and small equal constants
-// too.
+// CSE: two nodes that compute the same from the same inputs become one, and equal constants too.
 //
 //   %a = Pointwise(%x) {sqrt}            %a = Pointwise(%x) {sqrt}
 //   %b = Pointwise(%x) {sqrt}       →
 //   %y = Pointwise(%a, %b) {add}         %y = Pointwise(%a, %a) {add}
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "ir/rewrite.h"
 #include "ops/ops.h"
@@ -16,23 +17,29 @@
 
 namespace camshaft {
 
-// Weights are not compared: equal ones are rare and reading them all is slow.
-constexpr size_t kMaxComparedBytes = 4096;
+static std::string_view textOf(const Value& constant) {
+  const auto bytes = constant.constant->bytes;
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
+// Weights of one shape differ at once, so that reading where they begin is enough.
 static bool mergeConstants(Graph& graph) {
-  std::map<std::tuple<DataType, std::string, std::string_view>, Value*> first;
+  constexpr size_t kBeginning = 4096;
+  std::map<std::tuple<DataType, std::string, std::string_view>, std::vector<Value*>> alike;
   bool changed = false;
   for (Value* value : graph.values()) {  // by name, so that the same one is kept in every build
-    if (!value->isConstant() || value->isOpaque() ||
-        value->constant->bytes.size() > kMaxComparedBytes)
-      continue;
-    const auto bytes = value->constant->bytes;
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const auto [it, isNew] =
-        first.try_emplace({value->dataType(), toString(value->shape()), text}, value);
-    if (isNew || !graph.hasUses(value)) continue;
-    graph.replaceUses(value, it->second);
-    changed = true;
+    if (!value->isConstant() || value->isOpaque()) continue;
+    const std::string_view text = textOf(*value);
+    std::vector<Value*>& firsts =
+        alike[{value->dataType(), toString(value->shape()), text.substr(0, kBeginning)}];
+    const auto equal =
+        std::ranges::find_if(firsts, [&](const Value* first) { return textOf(*first) == text; });
+    if (equal == firsts.end()) {
+      firsts.push_back(value);
+    } else if (graph.hasUses(value)) {
+      graph.replaceUses(value, *equal);
+      changed = true;
+    }
   }
   return changed;
 }
