@@ -133,7 +133,8 @@ StepInput weightsOf(const Node& node, const ConvProblem& problem) {
   Shape shape = {problem.outChannels};
   for (const int64_t size : problem.kernel) shape.push_back(size);
   shape.push_back(problem.inChannels / problem.groups);
-  return StepInput::fromBytes({problem.inputType, shape}, channelsLastWeights(*node.inputs[1]));
+  return StepInput::fromPacking({problem.inputType, shape},
+                                [&node] { return channelsLastWeights(*node.inputs[1]); });
 }
 
 template <class To>

@@ -85,8 +85,8 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
                     node, context);
   kernel.input("x", 0);
   if (direct.isPacked) {
-    const HostTensor weights = centredWeights(node);
-    kernel.packedInput("weights", {weights.type, node.inputs[1]->shape()}, packed(weights, conv));
+    kernel.packedInput("weights", {centredType(node), node.inputs[1]->shape()},
+                       [&node] { return packed(centredWeights(node), Convolution(node)); });
   } else {
     kernel.input("weights", 1);
   }

@@ -131,6 +131,13 @@ std::vector<std::byte> packed(const Windowed& w, const HostTensor& weights, int6
 // For questions that the weights' values do not matter to, they are left out.
 enum class Contents : uint8_t { kLeftOut, kPacked };
 
+HostTensor weightsOf(const Windowed& w, Contents contents) {
+  if (contents == Contents::kPacked || w.hasPartialWindows()) return centredWeights(w.node);
+  HostTensor without;
+  without.type = centredType(w.node);
+  return without;
+}
+
 // The product with windows for rows.
 struct WindowProduct {
   ConvProduct product;
@@ -138,7 +145,7 @@ struct WindowProduct {
   const Node& node() const { return *product.node; }
 
   WindowProduct(const Windowed& w, Contents contents)
-      : WindowProduct(w, centredWeights(w.node), contents) {}
+      : WindowProduct(w, weightsOf(w, contents), contents) {}
 
  private:
   WindowProduct(const Windowed& w, const HostTensor& weights, Contents contents)
@@ -185,29 +192,34 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
   const Windowed windowed(node);
   const WindowProduct product(windowed, Contents::kLeftOut);
   const Dim& count = windowed.images.count;
-  const std::vector<int64_t> batches =
-      count.isConstant() ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 32};
+  const auto bestFor = [&](int64_t batch, size_t most) {
+    return hopperConfigurations(product.node(), product.hopper, context, most,
+                                [&](const Dim& dim) { return typicalSize(dim, count, batch); });
+  };
+  if (count.isConstant()) return bestFor(1, kMostTimed);
+  // Those of one image and of many by turns: the first are what is usually timed.
+  const std::vector<int64_t> few = bestFor(1, kMostTimed / 2), many = bestFor(32, kMostTimed / 2);
   std::vector<int64_t> packed;
-  for (int64_t batch : batches)
-    for (int64_t config :
-         hopperConfigurations(product.node(), product.hopper, context, kMostTimed / batches.size(),
-                              [&](const Dim& dim) { return typicalSize(dim, count, batch); }))
-      if (std::ranges::count(packed, config) == 0) packed.push_back(config);
+  for (size_t i = 0; i < std::max(few.size(), many.size()); ++i)
+    for (const auto* list : {&many, &few})
+      if (i < list->size() && std::ranges::count(packed, (*list)[i]) == 0)
+        packed.push_back((*list)[i]);
   return packed;
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
   const Windowed windowed(node);
-  const WindowProduct product(windowed, Contents::kPacked);
+  const WindowProduct product(windowed,
+                              windowed.isOfBytes ? Contents::kPacked : Contents::kLeftOut);
   Prepared prepared =
       product.product.ofConv(prepareHopper(product.node(), product.hopper, context, config));
   // The product takes floats as they lie in the node that it was asked about.
-  if (prepared.verdict && !windowed.isOfBytes) {
-    const ConstTensorView weights = product.node().inputs[1]->view();
-    const auto* bytes = static_cast<const std::byte*>(weights.data);
-    prepared.inputs[1] = StepInput::fromBytes(
-        product.node().inputs[1]->type, {bytes, bytes + bytesOf(weights.type, weights.count())});
-  }
+  if (prepared.verdict && !windowed.isOfBytes)
+    prepared.inputs[1] = StepInput::fromPacking(product.node().inputs[1]->type, [&node] {
+      const Windowed own(node);
+      return packed(own, centredWeights(node),
+                    depthOf(own.images.windows, own.images.channels, own.type()));
+    });
   return prepared;
 }
 
@@ -225,7 +237,8 @@ const Kernel& hopperConvKernel() {
                                   .supports = supports,
                                   .prepare = prepare,
                                   .configurations = configurations,
-                                  .inPlace = inPlace};
+                                  .inPlace = inPlace,
+                                  .usualConfigurations = kUsualHopperConfigs};
   return kKernel;
 }
 

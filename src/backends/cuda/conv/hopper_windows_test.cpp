@@ -230,6 +230,32 @@ TEST(HopperWindows, AZeroPointOfZeroIsNone) {
   EXPECT_EQ(prepared.inputs.size(), 2u);
 }
 
+// Taps one after the other, the 8 channels of each in a block of 16.
+TEST(HopperWindows, FloatsArePackedOnceTheyAreChosen) {
+  std::string weights;
+  for (int i = 0; i < 2 * 8 * 2; ++i) weights += str(i ? ", " : "", i);
+  const Graph graph = parseGraph(
+      str("graph g(%x: f16[1, 1, 9, 8]) { %w: f16[2, 8, 1, 2] = constant [", weights,
+          "] %y = Conv(%x, %w) {strides = [1, 1], dilations = [1, 1], pads_begin = [0, 0], "
+          "pads_end = [0, 0], channels_last = true} return %y }"),
+      findOp);
+  Prepared prepared = hopperConvKernel().prepare(*graph.nodes().back(), contextFor(1),
+                                                 pack({.tileM = 64, .tileN = 8, .consumers = 1}));
+  ASSERT_EQ(prepared.verdict.reason, "");
+  EXPECT_TRUE(prepared.inputs[1].packed.empty());
+  EXPECT_EQ(prepared.inputs[1].packedType.shape, (Shape{2, 32}));
+  packNow(prepared);
+  const std::vector<std::byte>& packed = prepared.inputs[1].packed;
+  ASSERT_EQ(packed.size(), 2 * 32 * 2u);
+  for (int m = 0; m < 2; ++m)
+    for (int k = 0; k < 32; ++k) {
+      const int tap = k / 16, c = k % 16;
+      EXPECT_EQ(readElement(DataType::kF16, packed.data(), m * 32 + k),
+                c < 8 ? (m * 8 + c) * 2 + tap : 0)
+          << "row " << m << ", element " << k;
+    }
+}
+
 TEST(HopperWindows, TheBatchMayBeDynamicAndTheEpilogueReadImages) {
   const Graph graph = withWeights(
       "symbols n graph g(%x: f16[n, 14, 14, 64], %w: f16[96, 64, 3, 3], %b: f16[96], %r: f16[n, 7, "

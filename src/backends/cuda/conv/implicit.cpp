@@ -52,7 +52,7 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return Verdict{Implicit(node, context.target).refusal};
 }
 
-// Hopper's own products win as a rule, and lose by little where they do not.
+// Hopper's own products win as a rule, and lose by little where they do not fill it.
 bool hasHopperProduct(const Node& node, const BuildContext& context) {
   return hopperPixelKernel().supports(node, context) || hopperConvKernel().supports(node, context);
 }
@@ -66,12 +66,14 @@ std::vector<int64_t> configurations(const Node& node, const BuildContext& contex
                      .depth = i.depth(),
                      .batch = i.conv.groups,
                      .type = node.inputs[0]->dataType()};
-  const size_t most = hasHopperProduct(node, context) ? kMostTimed / 4 : kMostTimed;
+  const bool isRival = hasHopperProduct(node, context);
+  const size_t most = isRival ? kMostTimed / 4 : kMostTimed;
   const int64_t places = side(i.outHeight) * side(i.outBreadth);
   std::vector<int64_t> packed;
   if (i.conv.to[0].isConstant()) {
     problem.rows = i.conv.to[0].value() * places;
-    appendPromising(packed, problem, context.target, most);
+    if (!isRival || !fillsHopper(problem, context.target))
+      appendPromising(packed, problem, context.target, most);
   } else {
     for (int64_t batch : {1, 32}) {
       problem.rows = batch * places;
@@ -113,9 +115,11 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   KernelText kernel(str("conv_mma_", i.y.kernel, "x", i.x.kernel, "_", toString(tile, type)), node,
                     context);
   kernel.input("x", 0);
-  const HostTensor weights = centredWeights(node);
-  const int64_t pitch = mmaPitch(i.depth(), weights.type);
-  std::vector<std::byte> rows = packed(weights, i, pitch);
+  const DataType weightsType = centredType(node);
+  const int64_t pitch = mmaPitch(i.depth(), weightsType);
+  const auto packRows = [&node, target = context.target, pitch] {
+    return packed(centredWeights(node), Implicit(node, target), pitch);
+  };
   std::string term = "mma::NoTerm{}";
   if (i.conv.hasBias) {
     kernel.input("bias", Convolution::kBias);
@@ -124,10 +128,10 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   }
   const std::string zero = declareZeroPoint(kernel, node);
   if (!zero.empty()) {
-    declareRowSums(kernel, "row_sums", weights.type, rows, i.conv.outputs());
+    declareRowSums(kernel, "row_sums", weightsType, packRows(), i.conv.outputs());
     term = str("mma::ZeroTerm{", zero, ", row_sums}");
   }
-  kernel.packedInput("weights", {weights.type, {i.conv.outputs(), pitch}}, std::move(rows));
+  kernel.packedInput("weights", {weightsType, {i.conv.outputs(), pitch}}, packRows);
   declareEpilogue(kernel, node);
   kernel.output("y");
   for (const char* file : {"device/coordinates.cuh", "device/windows.cuh", "device/mma.cuh",
@@ -138,7 +142,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   const Dim tilesM = ceilDiv(i.rows(), tile.rows);
   const int64_t tilesN = (i.conv.groupOutputs + tile.columns - 1) / tile.columns;
   const int64_t steps = (i.depth() + tile.depth(type) - 1) / tile.depth(type);
-  printTile(kernel, tile, type, weights.type, tilesN, tilesM, str(steps));
+  printTile(kernel, tile, type, weightsType, tilesN, tilesM, str(steps));
   kernel.early += str(
       "  mma::MatrixSource<Tile, Tile::B, Tile::kColumns, true> b(weights + tile.item * ",
       i.conv.groupOutputs * pitch, ", ", pitch, ", ", pitch, ", tile.column, ", i.conv.groupOutputs,

@@ -5,6 +5,7 @@
 #include "backends/cuda/conv/product.h"
 #include "backends/cuda/gemm/cublaslt.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
+#include "backends/cuda/libraries/problems.h"
 #include "ops/conv.h"
 #include "ops/ops.h"
 
@@ -72,20 +73,22 @@ struct Pixels {
 };
 
 template <const Kernel& (*kProducts)()>
-constexpr Kernel kernelOf(std::string_view name) {
+constexpr Kernel kernelOf(std::string_view name, size_t usualConfigurations) {
   using P = Pixels<kProducts>;
-  return {name, P::supports, P::prepare, P::configurations, P::inPlace};
+  return {name, P::supports, P::prepare, P::configurations, P::inPlace, usualConfigurations};
 }
 
 }  // namespace
 
 const Kernel& hopperPixelKernel() {
-  static constexpr Kernel kKernel = kernelOf<hopperGemmKernel>("cuda/conv_pixels_hopper");
+  static constexpr Kernel kKernel =
+      kernelOf<hopperGemmKernel>("cuda/conv_pixels_hopper", kUsualHopperConfigs);
   return kKernel;
 }
 
 const Kernel& cublasLtPixelKernel() {
-  static constexpr Kernel kKernel = kernelOf<cublasLtKernel>("cuda/conv_pixels_cublaslt");
+  static constexpr Kernel kKernel =
+      kernelOf<cublasLtKernel>("cuda/conv_pixels_cublaslt", kUsualPlans);
   return kKernel;
 }
 

@@ -154,11 +154,15 @@ Verdict supports(const Node& node, const BuildContext& context) {
 StepInput secondOperand(const Node& node, const Product& product) {
   if (!product.packsB) return StepInput::fromNode(1);
   const int64_t n = product.sizes[1].value(), k = product.sizes[2].value();
-  const auto* from = static_cast<const std::byte*>(node.inputs[1]->view().data);
-  std::vector<std::byte> packed(n * k);
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t j = 0; j < n; ++j) packed[j * k + i] = from[i * n + j];
-  return StepInput::fromBytes({product.problem.typeB, {n, k}}, std::move(packed));
+  return StepInput::fromPacking({product.problem.typeB, {n, k}},
+                                [=, constant = node.inputs[1]->constant] {
+                                  const std::byte* const from = constant->bytes.data();
+                                  std::vector<std::byte> packed(n * k);
+                                  for (int64_t i = 0; i < k; ++i)
+                                    for (int64_t j = 0; j < n; ++j)
+                                      packed[j * k + i] = from[i * n + j];
+                                  return packed;
+                                });
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
@@ -198,7 +202,8 @@ const Kernel& cublasLtKernel() {
                                   .supports = supports,
                                   .prepare = prepare,
                                   .configurations = configurations,
-                                  .inPlace = inPlace};
+                                  .inPlace = inPlace,
+                                  .usualConfigurations = kUsualPlans};
   return kKernel;
 }
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/gemm/mma.h"
 
 #include "backends/cuda/codegen/in_place.h"
+#include "backends/cuda/gemm/hopper/hopper.h"
 #include "backends/cuda/gemm/mma_config.h"
 #include "backends/cuda/gemm/operands.h"
 #include "backends/cuda/codegen/store.h"
@@ -57,14 +58,14 @@ Verdict supports(const Node& node, const BuildContext& context) {
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   const auto sizeOf = [](const Dim& dim) { return dim.isConstant() ? dim.value() : 256; };
   const MmaProduct p(node, context.target);
+  const MmaProblem problem{.rows = sizeOf(p.rows),
+                           .columns = sizeOf(p.columns),
+                           .depth = sizeOf(p.depth),
+                           .batch = sizeOf(p.items),
+                           .type = node.inputs[0]->dataType()};
   std::vector<int64_t> packed;
-  appendPromising(packed,
-                  {.rows = sizeOf(p.rows),
-                   .columns = sizeOf(p.columns),
-                   .depth = sizeOf(p.depth),
-                   .batch = sizeOf(p.items),
-                   .type = node.inputs[0]->dataType()},
-                  context.target, kMostTimed);
+  if (!fillsHopper(problem, context.target) || !hopperGemmKernel().supports(node, context))
+    appendPromising(packed, problem, context.target, kMostTimed);
   return packed;
 }
 
@@ -82,21 +83,22 @@ SecondOperand declareSecondOperand(KernelText& kernel, const Node& node,
     kernel.input("b", 1);
     return {node.inputs[1]->dataType(), product.depth};
   }
-  const HostTensor weights = centredWeights(node);
+  const DataType type = centredType(node);
   const int64_t depth = product.depth.value(), columns = product.columns.value(),
-                pitch = mmaPitch(depth, weights.type);
-  std::vector<std::byte> packed =
-      packedWeights(weights, columns * pitch, [&](int64_t at) -> int64_t {
-        const int64_t n = at / pitch, k = at % pitch;
-        if (k >= depth) return -1;
-        return product.transposesB ? n * depth + k : k * columns + n;
-      });
-  SecondOperand second{weights.type, pitch};
+                pitch = mmaPitch(depth, type);
+  const auto pack = [&node, transposes = product.transposesB, depth, columns, pitch] {
+    return packedWeights(centredWeights(node), columns * pitch, [=](int64_t at) -> int64_t {
+      const int64_t n = at / pitch, k = at % pitch;
+      if (k >= depth) return -1;
+      return transposes ? n * depth + k : k * columns + n;
+    });
+  };
+  SecondOperand second{type, pitch};
   if (const std::string zero = declareZeroPoint(kernel, node); !zero.empty()) {
-    declareRowSums(kernel, "row_sums", weights.type, packed, columns);
+    declareRowSums(kernel, "row_sums", type, pack(), columns);
     second.term = str("mma::ZeroTerm{", zero, ", row_sums}");
   }
-  kernel.packedInput("b", {weights.type, {columns, pitch}}, std::move(packed));
+  kernel.packedInput("b", {type, {columns, pitch}}, pack);
   return second;
 }
 

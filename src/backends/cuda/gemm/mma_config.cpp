@@ -119,6 +119,12 @@ void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem,
   }
 }
 
+bool fillsHopper(const MmaProblem& problem, const BuildTarget& target) {
+  constexpr double kSmallestTile = 64 * 64;
+  return static_cast<double>(problem.rows) * problem.columns * problem.batch >=
+         kSmallestTile * target.multiprocessors;
+}
+
 std::string whyNoMma(const BuildTarget& target, DataType a, DataType b) {
   const auto isByte = [](DataType type) { return type == DataType::kI8 || type == DataType::kU8; };
   const bool areBytes = isByte(a) && isByte(b);

@@ -46,6 +46,10 @@ double estimateMicros(const MmaConfig& config, const MmaProblem& problem, int mu
 void appendPromising(std::vector<int64_t>& packed, const MmaProblem& problem,
                      const BuildTarget& target, size_t most);
 
+// Whether Hopper's own product, which has larger tiles, has one for each multiprocessor: it is then
+// faster by a half or more, and nothing else needs to be timed beside it.
+bool fillsHopper(const MmaProblem& problem, const BuildTarget& target);
+
 // "u8_64x128x32_split4", for names.
 std::string toString(const MmaConfig& config, DataType type);
 // Prints, before the kernel waits for others: `memory`, the type Tile, `tile`, which is the block's

@@ -70,8 +70,12 @@ HostTensor centredWeights(const Node& node) {
   return weights;
 }
 
+DataType centredType(const Node& node) {
+  return hasWeightZeros(node) ? centredWeights(node).type : node.inputs[1]->dataType();
+}
+
 std::string whyWiderCentred(const Node& node) {
-  const bool isWider = hasWeightZeros(node) && centredWeights(node).type == DataType::kI16;
+  const bool isWider = hasWeightZeros(node) && centredType(node) == DataType::kI16;
   return isWider ? "needs weights that are bytes when their zero points are subtracted" : "";
 }
 

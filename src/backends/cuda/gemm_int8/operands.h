@@ -24,6 +24,7 @@ std::string whyNotCentred(const Node& node);
 // The constant second operand of a product, less its zero points: bytes where these hold all of
 // it, else i16.
 HostTensor centredWeights(const Node& node);
+DataType centredType(const Node& node);
 // Why it would not be of as many bits as before; empty when it is.
 std::string whyWiderCentred(const Node& node);
 

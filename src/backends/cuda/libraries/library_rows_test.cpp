@@ -64,7 +64,9 @@ class LibraryRows : public testing::Test {
     const Node& node = *graph_.nodes().back();
     const Verdict verdict = kernel.supports(node, context());
     EXPECT_TRUE(verdict) << verdict.reason;
-    return kernel.prepare(node, context(least), config);
+    Prepared prepared = kernel.prepare(node, context(least), config);
+    packNow(prepared);
+    return prepared;
   }
 
   std::string refused(const Kernel& kernel, const std::string& text) {

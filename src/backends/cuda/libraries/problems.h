@@ -26,8 +26,8 @@ struct LibraryPlan {
   int64_t workspaceBytes = 0;
 };
 
-// How many of cuDNN's plans are timed, unless a build asks for more effort.
-inline constexpr int kUsualPlans = 5;
+// How many of a library's plans are timed, unless a build asks for more effort.
+inline constexpr int kUsualPlans = 4;
 
 // Run-time kernels; their step inputs are listed with each problem.
 inline constexpr const char* kGemmKernel = "cuda/gemm_cublaslt";

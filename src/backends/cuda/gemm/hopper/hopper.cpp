@@ -154,7 +154,8 @@ const Kernel& hopperGemmKernel() {
                                   .supports = supports,
                                   .prepare = prepare,
                                   .configurations = configurations,
-                                  .inPlace = readsInPlace};
+                                  .inPlace = readsInPlace,
+                                  .usualConfigurations = kUsualHopperConfigs};
   return kKernel;
 }
 

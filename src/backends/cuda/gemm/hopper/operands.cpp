@@ -23,17 +23,6 @@ std::vector<std::byte> transposed(const void* data, int64_t rows, int64_t column
   return bytes;
 }
 
-// A constant B [k, n] as [n, k].
-StepInput packedB(const Value& b, const HopperProduct& product) {
-  const int64_t k = product.k.value(), n = product.n.value();
-  const void* data = b.view().data;
-  const int bytes = bitsOf(b.dataType()) / 8;
-  return StepInput::fromBytes({b.dataType(), {n, k}}, bytes == 4 ? transposed<uint32_t>(data, k, n)
-                                                      : bytes == 2
-                                                          ? transposed<uint16_t>(data, k, n)
-                                                          : transposed<uint8_t>(data, k, n));
-}
-
 // Rows of B [n, k] in the order in which wgmma gives a thread four neighbours of the result: of 16,
 // columns 8i + 2j and the next are 4j + 2i and the next.
 std::vector<std::byte> inQuads(const std::vector<std::byte>& rows, int64_t count) {
@@ -44,6 +33,19 @@ std::vector<std::byte> inQuads(const std::vector<std::byte>& rows, int64_t count
     std::copy_n(rows.begin() + from * pitch, pitch, quads.begin() + to * pitch);
   }
   return quads;
+}
+
+// A constant B [k, n] as [n, k].
+StepInput packedB(const Value& b, const HopperProduct& product, bool hasQuads) {
+  const int64_t k = product.k.value(), n = product.n.value();
+  const int bytes = bitsOf(b.dataType()) / 8;
+  return StepInput::fromPacking({b.dataType(), {n, k}}, [=, constant = b.constant] {
+    const void* data = constant->bytes.data();
+    std::vector<std::byte> rows = bytes == 4   ? transposed<uint32_t>(data, k, n)
+                                  : bytes == 2 ? transposed<uint16_t>(data, k, n)
+                                               : transposed<uint8_t>(data, k, n);
+    return hasQuads ? inQuads(rows, n) : rows;
+  });
 }
 
 // What is subtracted for a zero point of A: the sums of B's columns, times it where it is known.
@@ -70,6 +72,7 @@ std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& produ
     inputs.push_back(StepInput::fromNode(1));
   } else if (node.op == &ops::MatMulInteger) {
     ByteWeights weights = byteWeights(*node.inputs[1], node.input(3));
+    if (hasQuads(node, product)) weights.bytes = inQuads(weights.bytes, product.n.value());
     inputs.push_back(
         StepInput::fromBytes({product.typeB, {product.n, product.k}}, std::move(weights.bytes)));
     if (product.zeroA != ZeroPoint::kNone)
@@ -77,9 +80,8 @@ std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& produ
           zeroTerms(node, product, product.zeroSums.empty() ? weights.sums : product.zeroSums));
     if (product.zeroA == ZeroPoint::kRunTime) inputs.push_back(StepInput::fromNode(2));
   } else {
-    inputs.push_back(packedB(*node.inputs[1], product));
+    inputs.push_back(packedB(*node.inputs[1], product, hasQuads(node, product)));
   }
-  if (hasQuads(node, product)) inputs[1].packed = inQuads(inputs[1].packed, product.n.value());
   for (int i = node.ownInputs(); i < static_cast<int>(node.inputs.size()); ++i)
     inputs.push_back(StepInput::fromNode(i));
   return inputs;
