@@ -48,7 +48,7 @@ double Contest::bestSoFar() const {
 }
 
 void Contest::timeOnce(Candidate& candidate) {
-  constexpr double kBeaten = 1.5;  // a second look would not change that
+  constexpr double kBeaten = 1.25;  // a second look would not change that
   const double best = bestSoFar();
   if (!candidate.failure.empty() || candidate.milliseconds > kBeaten * best) return;
   // Each level doubles the time spent on a candidate.

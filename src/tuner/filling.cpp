@@ -59,10 +59,8 @@ std::vector<std::byte> fillingOf(const TrialInput& input) {
 }
 
 std::vector<std::byte> anyBytes(const TensorArg& packed) {
-  const auto size = static_cast<int64_t>(bytesOf(packed.type, packed.count()));
-  const std::vector<std::byte> block =
-      randomBlock(DataType::kU8, std::min(size, kBlock - 1), 0, 255);
-  std::vector<std::byte> bytes(static_cast<size_t>(size));
+  static const std::vector<std::byte> block = randomBlock(DataType::kU8, kBlock, 0, 255);
+  std::vector<std::byte> bytes(bytesOf(packed.type, packed.count()));
   for (size_t at = 0; at < bytes.size(); at += block.size())
     std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
   return bytes;

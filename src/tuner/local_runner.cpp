@@ -41,13 +41,15 @@ class Memory {
   }
 
   std::byte* upload(std::span<const std::byte> bytes) {
-    const auto size = static_cast<int64_t>(bytes.size());
-    std::byte* memory = reserve(size);
+    std::byte* memory = reserve(static_cast<int64_t>(bytes.size()));
+    fill(memory, bytes);
+    return memory;
+  }
+  void fill(std::byte* memory, std::span<const std::byte> bytes) const {
     if (device_)
-      camshaft::upload(*device_, memory, bytes.data(), size);
+      camshaft::upload(*device_, memory, bytes.data(), static_cast<int64_t>(bytes.size()));
     else
       std::copy(bytes.begin(), bytes.end(), memory);
-    return memory;
   }
 
   Device* device() const { return device_; }
@@ -121,23 +123,34 @@ class Stage {
     std::optional<TensorArg>& known = inputs_[index];
     if (!known) {
       TensorArg arg = input.tensor;  // known once it is there: an upload may fail
-      arg.data = memory_.upload(input.bytes.empty() ? fillingOf(input) : asVector(input.bytes));
+      arg.data =
+          input.bytes.empty() ? memory_.upload(fillingOf(input)) : memory_.upload(input.bytes);
       known = arg;
     }
     return *known;
   }
 
- private:
-  static std::vector<std::byte> asVector(std::span<const std::byte> bytes) {
-    return {bytes.begin(), bytes.end()};
+  // Bytes in the place of a kernel's packed input `number` that is not packed yet. Kernels that
+  // compete have the same ones: it takes longer to bring weights here than to multiply by them.
+  std::byte* fillingFor(size_t number, const TensorArg& packed) {
+    while (fillings_.size() <= number) fillings_.emplace_back(memory_.device());
+    DeviceBuffer& filling = fillings_[number];
+    const auto bytes = static_cast<int64_t>(bytesOf(packed.type, packed.count()));
+    if (filling.size() < std::max<int64_t>(bytes, 1)) {
+      filling.reserve(std::max<int64_t>(bytes, 1));
+      memory_.fill(filling.data(), anyBytes(packed));
+    }
+    return filling.data();
   }
 
+ private:
   const TrialOperands& operands_;
   Device* device_;
   std::unique_ptr<Device> wrapped_;  // where memory comes from, if not from the device
   Memory memory_;
   std::vector<std::optional<TensorArg>> inputs_;
   std::vector<TensorArg> outputs_;
+  std::vector<DeviceBuffer> fillings_;
 };
 
 // A trial that is ready to be launched.
@@ -148,8 +161,9 @@ class Attempt {
     for (const TrialStepInput& input : trial.inputs) {
       inputs_.push_back(input.nodeInput >= 0 ? stage.input(input.nodeInput) : input.packed);
       if (input.nodeInput < 0)
-        inputs_.back().data =
-            input.bytes.empty() ? own_.upload(anyBytes(input.packed)) : own_.upload(input.bytes);
+        inputs_.back().data = input.bytes.empty()
+                                  ? stage.fillingFor(inputs_.size() - 1, input.packed)
+                                  : own_.upload(input.bytes);
     }
     args_ = {.inputs = inputs_,
              .outputs = stage.outputs(),
