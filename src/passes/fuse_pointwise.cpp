@@ -6,7 +6,8 @@
 //   %b = Pointwise(%x, %y) {relu(add(x0, x1))}
 //
 // Only producers of the full result shape fuse: a smaller one would be computed again for every
-// element it is broadcast to. The fused node stands where the reader stood, which is always legal.
+// element it is broadcast to. Indices, integers of few elements, are: that is less than a kernel
+// costs. The fused node stands where the reader stood, which is always legal.
 //
 // Where backends have products of integers, quantised values stay bytes: what makes them can ride
 // on the product, what reads one of them has a table for each byte, and what reads two is done in
@@ -43,6 +44,19 @@ static bool isDequantisation(const Node* node) {
          std::all_of(node->inputs.begin() + 1, node->inputs.end(), isOneConstant) &&
          node->output()->dataType() == DataType::kF32 &&
          node->as<PointwiseAttrs>().expr.code().size() <= kFewInstructions;
+}
+
+// Integers that are computed again for each reader and each of its elements.
+static bool areIndices(const Node* producer, const Node* reader) {
+  constexpr size_t kFewInstructions = 16;
+  constexpr int64_t kFewElements = 1 << 16;
+  const auto isIndex = [](const Value* value) {
+    return value->dataType() == DataType::kI64 || value->dataType() == DataType::kI32;
+  };
+  const Dim count = numElements(reader->output()->shape());
+  return isIndex(producer->output()) && std::ranges::all_of(producer->inputs, isIndex) &&
+         producer->as<PointwiseAttrs>().expr.code().size() <= kFewInstructions &&
+         count.isConstant() && count.value() <= kFewElements;
 }
 
 // Whether the expression of `node` may go on beyond the bytes `input` that `producer` gives it.
@@ -82,8 +96,11 @@ static bool fuseProducer(Graph& graph, Node* node, Value* input, bool keepsBytes
                          const NodeOrder& order) {
   Node* producer = input->producer;
   if (!isPointwise(producer)) return false;
-  if (soleUser(graph, input) != node && !(keepsBytes && isDequantisation(producer))) return false;
-  if (input->shape() != node->output()->shape()) return false;
+  const bool isRepeatable = areIndices(producer, node);
+  if (soleUser(graph, input) != node && !isRepeatable &&
+      !(keepsBytes && isDequantisation(producer)))
+    return false;
+  if (input->shape() != node->output()->shape() && !isRepeatable) return false;
   if (keepsBytes && isByte(input) && !goesBeyondBytes(node, input, producer)) return false;
   if (staysApart(node, input, order)) return false;
   const BoundExpr fused = simplified(substituted(boundExpr(*node), input, boundExpr(*producer)));

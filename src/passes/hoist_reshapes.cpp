@@ -9,6 +9,9 @@
 //   %m = MatMul(%r, %w)
 //   %b = Pointwise(%m, %bias) {add}
 //   %y = Pointwise(%b, %residual) {add}
+//
+// So does one of a number in front of what computes it, as positions of tokens are, so that they
+// are computed where they are read.
 #include <algorithm>
 
 #include "ir/rewrite.h"
@@ -16,6 +19,7 @@
 #include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 
@@ -77,10 +81,37 @@ static bool hoist(Graph& graph, Node* reshape) {
   return true;
 }
 
+static bool isNumber(const Value* value) { return numElements(value->shape()).isConstant(1); }
+
+// Adds those that take its place to `reshapes`.
+static bool hoistOfNumber(Graph& graph, Node* reshape, std::vector<Node*>& reshapes) {
+  const Value* value = reshape->input(0);
+  const Node* computed = producerOf(value, &ops::Pointwise);
+  if (!isNumber(value) || !computed || computed->inputs.empty() ||
+      !std::ranges::all_of(computed->inputs, isNumber))
+    return false;
+  const Shape& shape = reshape->output()->shape();
+  std::vector<Value*> inputs;
+  for (Value* input : computed->inputs) {
+    inputs.push_back(addReshape(graph, reshape->name, input, shape, reshape));
+    if (inputs.back() != input) reshapes.push_back(inputs.back()->producer);
+  }
+  Value* moved = addPointwise(graph, computed->name, std::move(inputs),
+                              computed->as<PointwiseAttrs>().expr, reshape);
+  moved->producer->origins = computed->origins;
+  replaceValue(graph, reshape->output(), moved);
+  return true;
+}
+
 bool hoistReshapes(Graph& graph, const PassOptions&) {
   bool changed = false;
-  for (Node* node : graph.nodeList())  // erases this node only
-    if (node->op == &ops::Reshape && !node->epilogue) changed |= hoist(graph, node);
+  std::vector<Node*> reshapes;
+  for (Node* node : graph.nodeList())
+    if (node->op == &ops::Reshape && !node->epilogue) reshapes.push_back(node);
+  for (size_t i = 0; i < reshapes.size(); ++i) {  // each erases itself only
+    Node* reshape = reshapes[i];
+    changed |= hoistOfNumber(graph, reshape, reshapes) || hoist(graph, reshape);
+  }
   return changed;
 }
 

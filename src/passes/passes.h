@@ -5,6 +5,7 @@
 
 namespace camshaft {
 
+bool advanceIndices(Graph& graph, const PassOptions& options);
 bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldAttentionSlices(Graph& graph, const PassOptions& options);
 bool foldAttentionTransposes(Graph& graph, const PassOptions& options);

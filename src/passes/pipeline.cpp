@@ -76,6 +76,7 @@ static constexpr Pass kPipeline[] = {
     {"fuse_norms", fuseNorms},           // normalisations compute the sums they normalise
     {"merge_common", mergeCommon},       // what rewrites made equal
     {"remove_dead", removeDead},
+    {"advance_indices", advanceIndices},  // positions and masks first, where they delay nobody
 };
 // clang-format on
 

@@ -4,13 +4,18 @@
 //   Concat(Slice(x) [0, 2, ..], Slice(x) [1, 3, ..])  →  Reshape(Transpose(Reshape(x)))
 //
 // The second for any number of parts, along several dimensions (patches joined into channels),
-// whenever together they are all of x.
+// whenever together they are all of x. Integers beside known ones, as tuples of indices have them,
+// are computed, so that one kernel makes them of what they come from:
+//
+//   Concat([0, 0], [0, 1], Expand(x))                 →  [0, 0, 0; 0, 1, 0] + [0, 0, 1] * x
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ir/rewrite.h"
 #include "ops/move.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 #include "passes/permutation.h"
@@ -160,11 +165,65 @@ static bool makeTranspose(Graph& graph, Node* concat) {
   return true;
 }
 
+static bool isKnown(const Value* value) { return value->isConstant() && !value->isOpaque(); }
+
+// The one operand that is not known, where it has one element along the dimension that is joined.
+static std::optional<size_t> onlyUnknown(const Node& concat) {
+  const auto isUnknown = [](const Value* value) { return !isKnown(value); };
+  const auto first = std::ranges::find_if(concat.inputs, isUnknown);
+  if (first == concat.inputs.end() || std::ranges::count_if(concat.inputs, isUnknown) != 1 ||
+      !(*first)->shape()[concat.as<ConcatAttrs>().axis].isConstant(1))
+    return std::nullopt;
+  return static_cast<size_t>(first - concat.inputs.begin());
+}
+
+// A tensor of zeros, but for one element.
+static Value* addOneHot(Graph& graph, const std::string& name, TensorType type, int64_t hot) {
+  std::vector<std::byte> bytes(bytesOf(type.type, numElements(type.shape).value()));
+  if (hot >= 0) writeElement(type.type, bytes.data(), hot, 1);
+  return graph.addConstant(name, std::move(type), ConstantData::own(std::move(bytes)));
+}
+
+static bool computeIntegers(Graph& graph, Node* concat) {
+  constexpr int64_t kMostElements = 1 << 20;
+  const DataType type = concat->output()->dataType();
+  const Shape& shape = concat->output()->shape();
+  const Dim count = numElements(shape);
+  // Those of one dimension are shapes, which the host reads.
+  if ((type != DataType::kI64 && type != DataType::kI32) || shape.size() < 2 ||
+      !count.isConstant() || count.value() > kMostElements)
+    return false;
+  const std::optional<size_t> unknown = onlyUnknown(*concat);
+  if (!unknown) return false;
+  std::vector<Value*> known = concat->inputs;
+  Value* x = std::exchange(known[*unknown], nullptr);
+  known[*unknown] = addOneHot(graph, str(concat->name, ".zeros"), x->type, -1);
+  const int64_t axis = concat->as<ConcatAttrs>().axis;
+  int64_t place = 0;
+  for (size_t i = 0; i < *unknown; ++i) place += known[i]->shape()[axis].value();
+  TensorType alongAxis{type, Shape(shape.size(), 1)};
+  alongAxis.shape[axis] = shape[axis];
+  if (const Node* expand = producerOf(x, &ops::Expand)) x = expand->input(0);
+
+  Expr expr;
+  const int others = expr.input(0, type), isX = expr.input(1, type), own = expr.input(2, type);
+  expr.apply(ScalarOp::kAdd, others, expr.apply(ScalarOp::kMul, isX, own));
+  const Node* rest = graph.add(&ops::Concat, str(concat->name, ".known"), std::move(known),
+                               concat->as<ConcatAttrs>(), concat);  // folded in its turn
+  Value* sum = addPointwise(
+      graph, concat->name,
+      {rest->output(), addOneHot(graph, str(concat->name, ".place"), alongAxis, place), x},
+      std::move(expr), concat);
+  replaceValue(graph, concat->output(), sum);
+  return true;
+}
+
 bool simplifyConcats(Graph& graph, const PassOptions&) {
   bool changed = false;
   for (Node* node : graph.nodeList())  // erases this node and earlier ones only
     if (node->op == &ops::Concat && !node->epilogue)
-      changed |= makeRoll(graph, node) || makeTranspose(graph, node);
+      changed |=
+          makeRoll(graph, node) || makeTranspose(graph, node) || computeIntegers(graph, node);
   return changed;
 }
 
