@@ -23,8 +23,9 @@ static bool isSmall(const Value* value) {
 }
 
 static bool isOfIndices(const Node& node) {
-  static constexpr Op kOps[] = {&ops::Pointwise, &ops::Gather, &ops::Reshape,  &ops::Expand,
-                                &ops::Concat,    &ops::Slice,  &ops::Transpose};
+  static constexpr Op kOps[] = {&ops::Pointwise, &ops::PointwiseParts, &ops::Gather,
+                                &ops::Reshape,   &ops::Expand,         &ops::Concat,
+                                &ops::Slice,     &ops::Transpose};
   return std::ranges::count(kOps, node.op) > 0 && symbolsDefined(node).empty() &&
          std::ranges::all_of(node.outputs, isSmall);
 }

@@ -8,7 +8,9 @@
 //   %y = PointwiseParts(%x, %cos, %sin)
 //
 // and so does %y = Pointwise(%x, %cos, Concat(-%b, %a), %sin), as exporters of transformers write.
-// Each would be a small kernel of its own otherwise, and a step of one token is little else.
+// Each would be a small kernel of its own otherwise, and a step of one token is little else. So
+// would positions, masks and indices that are computed of the inputs alone: they become one node
+// too.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -225,6 +227,7 @@ class PartsFusion {
       if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
         if (isRotation(*parted)) addToGroups(inOrderOfReader(graph_, std::move(*parted)));
     for (Group& group : groups_) addSlices(group);
+    addIndices();
     replaceGroups();
     return !groups_.empty();
   }
@@ -282,6 +285,41 @@ class PartsFusion {
       if (sharesSource(group, sourcesOf(parted)) && fits(group, parted, group.at))
         add(group, std::move(parted), group.at);
     }
+  }
+
+  // Small tensors of integers or truths, of inputs and constants.
+  static std::optional<Parted> indicesOf(const Node* node) {
+    constexpr int64_t kFewElements = 1 << 16;
+    if (node->op != &ops::Pointwise || node->epilogue || node->inputs.empty()) return std::nullopt;
+    Value* value = node->output();
+    const bool areIndices = value->dataType() == DataType::kBool ||
+                            value->dataType() == DataType::kI32 ||
+                            value->dataType() == DataType::kI64;
+    const Dim count = numElements(value->shape());
+    if (!areIndices || !count.isConstant() || count.value() > kFewElements) return std::nullopt;
+    const std::vector<Dim> zero(value->shape().size(), Dim(0));
+    std::optional<Part> part =
+        partOf(boundExpr(*node), unchanged(value), 0, value->shape(), zero, value->shape());
+    if (!part || std::ranges::any_of(part->operands, [](const Operand& operand) {
+          return operand.source->producer != nullptr;
+        }))
+      return std::nullopt;
+    return Parted{value, {std::move(*part)}};
+  }
+
+  // At the place of the first: all that they read is there from the beginning.
+  void addIndices() {
+    std::vector<Group> found;
+    for (Node* node : graph_.nodeList()) {
+      std::optional<Parted> parted = indicesOf(node);
+      if (!parted) continue;
+      if (found.empty() || found.back().members.size() == PointwisePartsAttrs::kMostOutputs)
+        found.emplace_back();
+      Node* at = found.back().at ? found.back().at : node;
+      add(found.back(), std::move(*parted), at);
+    }
+    for (Group& group : found)
+      if (group.members.size() > 1) groups_.push_back(std::move(group));
   }
 
   // Whether groups replace the value, or what reads it a few nodes on.
