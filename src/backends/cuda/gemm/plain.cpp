@@ -34,6 +34,13 @@ bool isFlat(const Node& node) {
          (!isOfIntegers(node) || isOneNumber(2));
 }
 
+// The last matrix of an operand, or all of them as one.
+Shape matrixOf(const Shape& operand, bool isFlat) {
+  const Dim rows =
+      isFlat ? numElements(Shape(operand.begin(), operand.end() - 1)) : operand[operand.size() - 2];
+  return {rows, operand.back()};
+}
+
 Dim rowsOf(const Node& node) {
   const Shape& y = node.output()->shape();
   return isFlat(node) ? numElements(Shape(y.begin(), y.end() - 1)) : y[y.size() - 2];
@@ -56,8 +63,8 @@ std::string elementText(KernelText& kernel, Walk& walk, const Node& node, int in
   kernel.body +=
       str("  const auto* const item", input, " = ", name, " + (",
           isFlat(node) ? "0" : walk.position(itemStrides(shape, node.output()->shape())), ");\n");
-  std::vector<Dim> strides = broadcastStrides(Shape(shape.end() - 2, shape.end()),
-                                              Shape(operand.end() - 2, operand.end()));
+  std::vector<Dim> strides =
+      broadcastStrides(matrixOf(shape, isFlat(node)), matrixOf(operand, isFlat(node)));
   if (!hasDepthLast) std::swap(strides[0], strides[1]);
   return str("Sum(toCompute(item", input, "[outer * ", kernel.size(strides[0]), " + k * ",
              kernel.size(strides[1]), "]))");

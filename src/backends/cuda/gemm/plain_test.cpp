@@ -29,6 +29,17 @@ TEST(CudaGemmPlain, TransposesAndBroadcasts) {
            .only = "cuda/gemm_plain"});
 }
 
+TEST(CudaGemmPlain, MatricesOfOneRow) {
+  expectKernelsMatch({.graph = "symbols n graph g(%a: f32[n, 3, 1, 21], %b: f32[21, 33]) "
+                               "{ %y = MatMul(%a, %b) return %y }",
+                      .sizes = {{{"n", 5}}, {{"n", 1}}},
+                      .only = "cuda/gemm_plain"});
+  expectKernelsMatch({.graph = "graph g(%a: u8[5, 1, 21], %b: i8[21, 6], %z: u8[]) "
+                               "{ %y = MatMulInteger(%a, %b, %z) return %y }",
+                      .tolerance = 0,
+                      .only = "cuda/gemm_plain"});
+}
+
 // Means of quantised images are products with a row of ones.
 TEST(CudaGemmPlain, FewRows) {
   for (int rows : {1, 3}) {
