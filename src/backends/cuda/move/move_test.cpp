@@ -94,6 +94,14 @@ TEST(MoveKernels, PadInEveryMode) {
       {{{"h", 3}}, {{"h", 0}}});
 }
 
+TEST(MoveKernels, PadEachType) {
+  for (const char* type :
+       {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "bf16", "f64"})
+    expectKernelsMatch(str("symbols n graph g(%x: ", type, "[n, 5]) { %y = Pad(%x) {mode = edge, ",
+                           "begin = [1, 2], end = [0, 3]} return %y }"),
+                       {{{"n", 3}}});
+}
+
 TEST(MoveKernels, TileAndTrilu) {
   expectKernelsMatch(
       "symbols n, w graph g(%x: f32[n, 1, w]) { %y = Tile(%x) {repeats = [1, n, 2]} return %y }",

@@ -56,9 +56,9 @@ Prepared preparePad(const Node& node, const BuildContext& context, int64_t) {
     list += str(i == 0 ? "" : ", ", "{", kernel.size(dims[i].begin), ", ", kernel.size(dims[i].in),
                 ", ", kernel.size(strides[i]), ", ", dims[i].isPadded, "}");
   kernel.text.body +=
-      str("  const PaddedDim dims[] = {", list,
+      str("  using Element = ", storageType(type), ";\n  const PaddedDim dims[] = {", list,
           "};\n  pad<PadMode::", modeName(node.as<PadAttrs>().mode), ", ", width, ", ",
-          dims.back().isPadded, ">(x0, ", node.hasInput(1) ? "x1[0]" : str(storageType(type), "{}"),
+          dims.back().isPadded, ">(x0, ", node.hasInput(1) ? "x1[0]" : "Element{}",
           ", dims, at, first, store);\n");
   return kernel.prepared();
 }
