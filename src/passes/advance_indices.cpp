@@ -22,12 +22,15 @@ static bool isSmall(const Value* value) {
   return count.isConstant() && count.value() <= kMostElements;
 }
 
+// Integers and truths, and the rows of a table that they lead to.
 static bool isOfIndices(const Node& node) {
   static constexpr Op kOps[] = {&ops::Pointwise, &ops::PointwiseParts, &ops::Gather,
                                 &ops::Reshape,   &ops::Expand,         &ops::Concat,
                                 &ops::Slice,     &ops::Transpose};
+  const bool isLookUp = node.op == &ops::Gather && node.input(0)->isConstant();
   return std::ranges::count(kOps, node.op) > 0 && symbolsDefined(node).empty() &&
-         std::ranges::all_of(node.outputs, isSmall);
+         std::ranges::all_of(node.outputs, isSmall) &&
+         (isLookUp || std::ranges::all_of(node.outputs, isIndex));
 }
 
 bool advanceIndices(Graph& graph, const PassOptions&) {

@@ -45,6 +45,11 @@ Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, 
   return graph.add(&ops::Reshape, name, {x}, std::move(attrs), before)->output();
 }
 
+bool isIndex(const Value* value) {
+  const DataType type = value->dataType();
+  return type == DataType::kI64 || type == DataType::kI32 || type == DataType::kBool;
+}
+
 Node* soleUser(const Graph& graph, const Value* value) {
   if (value->users.empty() || graph.isOutput(value)) return nullptr;
   Node* user = value->users.front();

@@ -24,6 +24,9 @@ Value* addReshape(Graph& graph, const std::string& name, Value* x, Shape shape, 
 // or when the value is a graph output.
 Node* soleUser(const Graph& graph, const Value* value);
 
+// Whether it has integers of 32 or 64 bits, as positions are, or truths, as masks.
+bool isIndex(const Value* value);
+
 // Where each node stands.
 using NodeOrder = std::unordered_map<const Node*, size_t>;
 NodeOrder orderOf(const Graph& graph);

@@ -292,11 +292,8 @@ class PartsFusion {
     constexpr int64_t kFewElements = 1 << 16;
     if (node->op != &ops::Pointwise || node->epilogue || node->inputs.empty()) return std::nullopt;
     Value* value = node->output();
-    const bool areIndices = value->dataType() == DataType::kBool ||
-                            value->dataType() == DataType::kI32 ||
-                            value->dataType() == DataType::kI64;
     const Dim count = numElements(value->shape());
-    if (!areIndices || !count.isConstant() || count.value() > kFewElements) return std::nullopt;
+    if (!isIndex(value) || !count.isConstant() || count.value() > kFewElements) return std::nullopt;
     const std::vector<Dim> zero(value->shape().size(), Dim(0));
     std::optional<Part> part =
         partOf(boundExpr(*node), unchanged(value), 0, value->shape(), zero, value->shape());

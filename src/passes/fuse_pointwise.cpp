@@ -50,9 +50,6 @@ static bool isDequantisation(const Node* node) {
 static bool areIndices(const Node* producer, const Node* reader) {
   constexpr size_t kFewInstructions = 16;
   constexpr int64_t kFewElements = 1 << 16;
-  const auto isIndex = [](const Value* value) {
-    return value->dataType() == DataType::kI64 || value->dataType() == DataType::kI32;
-  };
   const Dim count = numElements(reader->output()->shape());
   return isIndex(producer->output()) && std::ranges::all_of(producer->inputs, isIndex) &&
          producer->as<PointwiseAttrs>().expr.code().size() <= kFewInstructions &&
