@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/cuda/codegen/strides.h"
+#include "backends/cuda/gemm/transposed.h"
 #include "backends/cuda/libraries/epilogue_graph.h"
 #include "backends/cuda/libraries/plan_memo.h"
 #include "ops/gemm.h"
@@ -154,15 +155,11 @@ Verdict supports(const Node& node, const BuildContext& context) {
 StepInput secondOperand(const Node& node, const Product& product) {
   if (!product.packsB) return StepInput::fromNode(1);
   const int64_t n = product.sizes[1].value(), k = product.sizes[2].value();
-  return StepInput::fromPacking({product.problem.typeB, {n, k}},
-                                [=, constant = node.inputs[1]->constant] {
-                                  const std::byte* const from = constant->bytes.data();
-                                  std::vector<std::byte> packed(n * k);
-                                  for (int64_t i = 0; i < k; ++i)
-                                    for (int64_t j = 0; j < n; ++j)
-                                      packed[j * k + i] = from[i * n + j];
-                                  return packed;
-                                });
+  return StepInput::fromPacking(
+      {product.problem.typeB, {n, k}},
+      [=, constant = node.inputs[1]->constant, bytes = bitsOf(product.problem.typeB) / 8] {
+        return transposed(constant->bytes.data(), k, n, bytes);
+      });
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {

@@ -7,18 +7,24 @@
 
 #include "ops/evaluate.h"
 #include "ops/gemm_nbits.h"
+#include "support/cpu_info.h"
+#include "support/thread_pool.h"
 
 namespace camshaft::cuda {
 namespace {
 
-// Calls f(tile, chunk, bytes of the chunk) for all of them.
+// Calls f(tile, chunk, bytes of the chunk) for all of them, on all cores.
 template <class F>
 std::vector<std::byte> forEachChunk(const ChunkLayout& layout, F f) {
-  std::vector<std::byte> packed(layout.tiles() * layout.chunks() * layout.chunkBytes());
-  std::byte* to = packed.data();
-  for (int64_t tile = 0; tile < layout.tiles(); ++tile)
-    for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk, to += layout.chunkBytes())
-      f(layout.sourceTile(tile), chunk, to);
+  const int64_t tileBytes = layout.chunks() * layout.chunkBytes();
+  std::vector<std::byte> packed(layout.tiles() * tileBytes);
+  ThreadPool threads(usableCores());
+  threads.parallelFor(layout.tiles(), 1, [&](int64_t begin, int64_t end, int) {
+    std::byte* to = packed.data() + begin * tileBytes;
+    for (int64_t tile = begin; tile < end; ++tile)
+      for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk, to += layout.chunkBytes())
+        f(layout.sourceTile(tile), chunk, to);
+  });
   return packed;
 }
 

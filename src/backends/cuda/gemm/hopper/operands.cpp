@@ -4,24 +4,11 @@
 #include <cstring>
 
 #include "backends/cuda/gemm/hopper/byte_weights.h"
+#include "backends/cuda/gemm/transposed.h"
 #include "ops/ops.h"
 
 namespace camshaft::cuda {
 namespace {
-
-template <class T>
-std::vector<std::byte> transposed(const void* data, int64_t rows, int64_t columns) {
-  const T* from = static_cast<const T*>(data);
-  std::vector<std::byte> bytes(rows * columns * sizeof(T));
-  T* to = reinterpret_cast<T*>(bytes.data());
-  constexpr int64_t kBlock = 32;  // a block of both sides stays in cache
-  for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
-    for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
-      for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i)
-        for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
-          to[j * rows + i] = from[i * columns + j];
-  return bytes;
-}
 
 // Rows of B [n, k] in the order in which wgmma gives a thread four neighbours of the result: of 16,
 // columns 8i + 2j and the next are 4j + 2i and the next.
@@ -40,10 +27,7 @@ StepInput packedB(const Value& b, const HopperProduct& product, bool hasQuads) {
   const int64_t k = product.k.value(), n = product.n.value();
   const int bytes = bitsOf(b.dataType()) / 8;
   return StepInput::fromPacking({b.dataType(), {n, k}}, [=, constant = b.constant] {
-    const void* data = constant->bytes.data();
-    std::vector<std::byte> rows = bytes == 4   ? transposed<uint32_t>(data, k, n)
-                                  : bytes == 2 ? transposed<uint16_t>(data, k, n)
-                                               : transposed<uint8_t>(data, k, n);
+    std::vector<std::byte> rows = transposed(constant->bytes.data(), k, n, bytes);
     return hasQuads ? inQuads(rows, n) : rows;
   });
 }
