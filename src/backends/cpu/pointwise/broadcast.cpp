@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/operands.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::pointwise {
@@ -62,6 +63,9 @@ Broadcast::Broadcast(std::span<const TensorArg> tensors, const TensorArg& output
   inputCount = static_cast<int>(tensors.size());
   int64_t full[kMaxInputs][kMaxRank];
   for (int i = 0; i < inputCount; ++i) {
+    if (!isThere(tensors[i]))
+      fail(ErrorKind::kInvalidEngine, "the engine leaves out operand ", i,
+           " of an expression, which reads it; build it again");
     stridesUnder(tensors[i], output, full[i]);
     inputs[i] = {static_cast<const std::byte*>(tensors[i].data),
                  static_cast<int64_t>(bytesOf(tensors[i].type, 1)),

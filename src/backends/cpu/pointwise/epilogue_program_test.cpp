@@ -73,6 +73,13 @@ TEST(EpilogueProgram, BlocksOfEveryShape) {
   check(50, 1, 50, 1);
 }
 
+TEST(EpilogueProgram, RefusesOperandsThatAreLeftOut) {
+  const EpilogueProgram program(compile(parseExpr("add(x0:f32, x1:f32)")));
+  std::vector<float> result(6);
+  const TensorArg leftOut;
+  EXPECT_THROW(BoundEpilogue(program, {&leftOut, 1}, argOf(result, {2, 3})), Error);
+}
+
 TEST(EpilogueProgram, RefusesOtherTypes) {
   EXPECT_NE(whyNotEpilogue(parseExpr("cast(x0:f32, f16)")), "");
 }
