@@ -10,7 +10,6 @@
 //   Concat([0, 0], [0, 1], Expand(x))                 →  [0, 0, 0; 0, 1, 0] + [0, 0, 1] * x
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "ir/rewrite.h"
 #include "ops/move.h"
@@ -177,10 +176,11 @@ static std::optional<size_t> onlyUnknown(const Node& concat) {
   return static_cast<size_t>(first - concat.inputs.begin());
 }
 
-// A tensor of zeros, but for one element.
-static Value* addOneHot(Graph& graph, const std::string& name, TensorType type, int64_t hot) {
+// A tensor of zeros, but for the element `hot`, if any.
+static Value* addZeros(Graph& graph, const std::string& name, TensorType type,
+                       std::optional<int64_t> hot = {}) {
   std::vector<std::byte> bytes(bytesOf(type.type, numElements(type.shape).value()));
-  if (hot >= 0) writeElement(type.type, bytes.data(), hot, 1);
+  if (hot) writeElement(type.type, bytes.data(), *hot, 1);
   return graph.addConstant(name, std::move(type), ConstantData::own(std::move(bytes)));
 }
 
@@ -196,8 +196,8 @@ static bool computeIntegers(Graph& graph, Node* concat) {
   const std::optional<size_t> unknown = onlyUnknown(*concat);
   if (!unknown) return false;
   std::vector<Value*> known = concat->inputs;
-  Value* x = std::exchange(known[*unknown], nullptr);
-  known[*unknown] = addOneHot(graph, str(concat->name, ".zeros"), x->type, -1);
+  Value* x = known[*unknown];
+  known[*unknown] = addZeros(graph, str(concat->name, ".zeros"), x->type);
   const int64_t axis = concat->as<ConcatAttrs>().axis;
   int64_t place = 0;
   for (size_t i = 0; i < *unknown; ++i) place += known[i]->shape()[axis].value();
@@ -212,7 +212,7 @@ static bool computeIntegers(Graph& graph, Node* concat) {
                                concat->as<ConcatAttrs>(), concat);  // folded in its turn
   Value* sum = addPointwise(
       graph, concat->name,
-      {rest->output(), addOneHot(graph, str(concat->name, ".place"), alongAxis, place), x},
+      {rest->output(), addZeros(graph, str(concat->name, ".place"), alongAxis, place), x},
       std::move(expr), concat);
   replaceValue(graph, concat->output(), sum);
   return true;
