@@ -68,13 +68,13 @@ Verdict supports(const Node& node, const BuildContext&) {
 }
 
 // Cycles by a simple model: throughput of all threads, or the latency of one.
-double estimate(const Share& share, const Depthwise& d, int64_t batch, int multiprocessors) {
-  constexpr int64_t kTypicalSide = 32;
-  const auto sizeOf = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
+double estimate(const Share& share, const Depthwise& d, const BuildContext& context) {
+  const int multiprocessors = context.target.multiprocessors;
   const auto parts = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
-  const double threads = static_cast<double>(batch * d.channels() / share.width *
-                                             parts(sizeOf(d.outHeight), share.rows) *
-                                             parts(sizeOf(d.outBreadth), share.columns));
+  const double threads = static_cast<double>(context.opt(d.conv.from[0]) * d.channels() /
+                                             share.width *
+                                             parts(context.opt(d.outHeight), share.rows) *
+                                             parts(context.opt(d.outBreadth), share.columns));
   const double windowRows = (share.rows - 1) * d.y.stride + d.y.kernel;
   const double windowColumns = (share.columns - 1) * d.x.stride + d.x.kernel;
   const double taps = static_cast<double>(d.conv.taps());
@@ -106,27 +106,15 @@ std::vector<Share> sharesOf(const Node& node) {
   return shares;
 }
 
-void appendBest(std::vector<int64_t>& packed, std::vector<Share> shares, const Depthwise& d,
-                int64_t batch, int multiprocessors, size_t most) {
-  std::stable_sort(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
-    return estimate(a, d, batch, multiprocessors) < estimate(b, d, batch, multiprocessors);
-  });
-  for (size_t i = 0; i < std::min(most, shares.size()); ++i)
-    if (std::find(packed.begin(), packed.end(), pack(shares[i])) == packed.end())
-      packed.push_back(pack(shares[i]));
-}
-
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
-  const int multiprocessors = context.target.multiprocessors;
   const Depthwise d(node);
-  const std::vector<Share> shares = sharesOf(node);
+  std::vector<Share> shares = sharesOf(node);
+  std::stable_sort(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
+    return estimate(a, d, context) < estimate(b, d, context);
+  });
+  shares.resize(std::min(shares.size(), kMostTimed));
   std::vector<int64_t> packed;
-  if (d.conv.from[0].isConstant()) {
-    appendBest(packed, shares, d, d.conv.from[0].value(), multiprocessors, kMostTimed);
-  } else {
-    for (int64_t batch : {1, 32})
-      appendBest(packed, shares, d, batch, multiprocessors, kMostTimed / 2);
-  }
+  for (const Share& share : shares) packed.push_back(pack(share));
   return packed;
 }
 

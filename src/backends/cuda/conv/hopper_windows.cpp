@@ -1,7 +1,6 @@
 #include "backends/cuda/conv/hopper_windows.h"
 
 #include <algorithm>
-#include <set>
 
 #include "backends/cuda/conv/convolution.h"
 #include "backends/cuda/conv/partial_windows.h"
@@ -13,7 +12,6 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 8;
 constexpr int kZeroPoint = 2;
 
 // One-dimensional images have one row.
@@ -175,36 +173,10 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return supportsHopper(product.node(), product.hopper, context);
 }
 
-// Of symbols the batch counts as `batch`, others as a typical side of an image.
-int64_t typicalSize(const Dim& dim, const Dim& count, int64_t batch) {
-  constexpr int64_t kTypicalSide = 28;
-  std::set<std::string> ofBatch;
-  evaluate(count, [&](const std::string& symbol) {
-    ofBatch.insert(symbol);
-    return int64_t{1};
-  });
-  return evaluate(dim, [&](const std::string& symbol) {
-    return ofBatch.contains(symbol) ? batch : kTypicalSide;
-  });
-}
-
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
   const Windowed windowed(node);
   const WindowProduct product(windowed, Contents::kLeftOut);
-  const Dim& count = windowed.images.count;
-  const auto bestFor = [&](int64_t batch, size_t most) {
-    return hopperConfigurations(product.node(), product.hopper, context, most,
-                                [&](const Dim& dim) { return typicalSize(dim, count, batch); });
-  };
-  if (count.isConstant()) return bestFor(1, kMostTimed);
-  // Those of one image and of many by turns: the first are what is usually timed.
-  const std::vector<int64_t> few = bestFor(1, kMostTimed / 2), many = bestFor(32, kMostTimed / 2);
-  std::vector<int64_t> packed;
-  for (size_t i = 0; i < std::max(few.size(), many.size()); ++i)
-    for (const auto* list : {&many, &few})
-      if (i < list->size() && std::ranges::count(packed, (*list)[i]) == 0)
-        packed.push_back((*list)[i]);
-  return packed;
+  return hopperConfigurations(product.node(), product.hopper, context);
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {

@@ -57,29 +57,17 @@ bool hasHopperProduct(const Node& node, const BuildContext& context) {
   return hopperPixelKernel().supports(node, context) || hopperConvKernel().supports(node, context);
 }
 
-// Sizes not known before the profile count as typical ones here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
-  constexpr int64_t kTypicalSide = 28;
   const Implicit i(node, context.target);
-  const auto side = [](const Dim& dim) { return dim.isConstant() ? dim.value() : kTypicalSide; };
-  MmaProblem problem{.columns = i.conv.groupOutputs,
-                     .depth = i.depth(),
-                     .batch = i.conv.groups,
-                     .type = node.inputs[0]->dataType()};
+  const MmaProblem problem{.rows = context.opt(i.rows()),
+                           .columns = i.conv.groupOutputs,
+                           .depth = i.depth(),
+                           .batch = i.conv.groups,
+                           .type = node.inputs[0]->dataType()};
   const bool isRival = hasHopperProduct(node, context);
-  const size_t most = isRival ? kMostTimed / 4 : kMostTimed;
-  const int64_t places = side(i.outHeight) * side(i.outBreadth);
   std::vector<int64_t> packed;
-  if (i.conv.to[0].isConstant()) {
-    problem.rows = i.conv.to[0].value() * places;
-    if (!isRival || !fillsHopper(problem, context.target))
-      appendPromising(packed, problem, context.target, most);
-  } else {
-    for (int64_t batch : {1, 32}) {
-      problem.rows = batch * places;
-      appendPromising(packed, problem, context.target, most / 2);
-    }
-  }
+  if (!isRival || !fillsHopper(problem, context.target))
+    appendPromising(packed, problem, context.target, isRival ? kMostTimed / 4 : kMostTimed);
   return packed;
 }
 

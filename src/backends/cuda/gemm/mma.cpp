@@ -54,14 +54,12 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return Verdict{MmaProduct(node, context.target).refusal};
 }
 
-// Sizes not known before the profile count as a typical one here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
-  const auto sizeOf = [](const Dim& dim) { return dim.isConstant() ? dim.value() : 256; };
   const MmaProduct p(node, context.target);
-  const MmaProblem problem{.rows = sizeOf(p.rows),
-                           .columns = sizeOf(p.columns),
-                           .depth = sizeOf(p.depth),
-                           .batch = sizeOf(p.items),
+  const MmaProblem problem{.rows = context.opt(p.rows),
+                           .columns = context.opt(p.columns),
+                           .depth = context.opt(p.depth),
+                           .batch = context.opt(p.items),
                            .type = node.inputs[0]->dataType()};
   std::vector<int64_t> packed;
   if (!fillsHopper(problem, context.target) || !hopperGemmKernel().supports(node, context))

@@ -14,9 +14,7 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr size_t kMostTimed = 8;
-
-// The product's sizes; `sizeOf` answers for symbols.
+// The product's sizes.
 HopperProblem problemOf(const HopperProduct& product,
                         const std::function<int64_t(const Dim&)>& sizeOf) {
   HopperImages images;
@@ -45,12 +43,8 @@ Verdict supports(const Node& node, const BuildContext& context) {
   return supportsHopper(node, hopperProductOf(node), context);
 }
 
-// Sizes not known before the profile count as a typical one here.
 std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
-  constexpr int64_t kTypical = 256;
-  return hopperConfigurations(node, hopperProductOf(node), context, kMostTimed, [](const Dim& dim) {
-    return dim.isConstant() ? dim.value() : kTypical;
-  });
+  return hopperConfigurations(node, hopperProductOf(node), context);
 }
 
 HopperEpilogue epilogueFor(const Node& node, const HopperProduct& product,
@@ -100,14 +94,15 @@ Verdict supportsHopper(const Node& node, const HopperProduct& product,
 }
 
 std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct& product,
-                                          const BuildContext& context, size_t most,
-                                          const std::function<int64_t(const Dim&)>& sizeOf) {
-  HopperProblem problem = problemOf(product, sizeOf);
+                                          const BuildContext& context) {
+  constexpr size_t kMostTimed = 8;
+  HopperProblem problem = problemOf(product, context.opt);
   problem.epilogueWork = workOfEpilogue(node);
   if (hopperEpilogueOf(node, product).residual > 0)
     problem.residualBytes = bitsOf(node.output()->dataType()) / 8;
   std::vector<int64_t> packed;
-  for (const HopperConfig& config : promisingConfigs(problem, context.target.multiprocessors, most))
+  for (const HopperConfig& config :
+       promisingConfigs(problem, context.target.multiprocessors, kMostTimed))
     packed.push_back(pack(config));
   return packed;
 }

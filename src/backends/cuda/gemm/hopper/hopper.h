@@ -19,10 +19,8 @@ const Kernel& hopperGemmKernel();
 // The same for a MatMul or MatMulInteger node whose product is given, with A in windows of images
 // maybe: then input 0 of the step is those.
 Verdict supportsHopper(const Node& node, const HopperProduct& product, const BuildContext& context);
-// `sizeOf` answers for sizes, maybe with typical ones.
 std::vector<int64_t> hopperConfigurations(const Node& node, const HopperProduct& product,
-                                          const BuildContext& context, size_t most,
-                                          const std::function<int64_t(const Dim&)>& sizeOf);
+                                          const BuildContext& context);
 Prepared prepareHopper(const Node& node, const HopperProduct& product, const BuildContext& context,
                        int64_t config);
 
