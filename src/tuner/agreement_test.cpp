@@ -113,7 +113,7 @@ TEST(Operands, IndicesExist) {
   const Graph graph =
       parseGraph("graph g(%x: f32[7, 3], %i: i64[1000]) { %y = Gather(%x, %i) return %y }", findOp);
   const TrialOperands operands = operandsOf(*graph.nodes().front(), kNoSymbols);
-  const std::vector<std::byte> bytes = fillingOf(operands.inputs[1]);
+  const std::vector<std::byte> bytes = fillingOf(operands.inputs[1]).whole();
   const auto* indices = reinterpret_cast<const int64_t*>(bytes.data());
   EXPECT_EQ(*std::min_element(indices, indices + 1000), 0);
   EXPECT_EQ(*std::max_element(indices, indices + 1000), 6);
@@ -125,7 +125,7 @@ TEST(Operands, EveryTypeIsFilledWithNumbersThatDiffer) {
     TrialInput input;
     input.tensor = {.type = type, .rank = 1, .dims = {300000}};
     if (!isFloat(type)) input.low = 0, input.high = 1;
-    const std::vector<std::byte> bytes = fillingOf(input);
+    const std::vector<std::byte> bytes = fillingOf(input).whole();
     EXPECT_EQ(bytes.size(), bytesOf(type, 300000));
     EXPECT_NE(std::count(bytes.begin(), bytes.end(), bytes[0]), static_cast<int64_t>(bytes.size()))
         << static_cast<int>(type);

@@ -63,7 +63,7 @@ TrialResults Bench::evaluate() const {
       inputs.emplace_back();
       continue;
     }
-    if (input.bytes.empty()) filled[i] = fillingOf(input);
+    if (input.bytes.empty()) filled[i] = fillingOf(input).whole();
     if (filled[i].empty()) filled[i].reserve(1);  // an empty tensor is there all the same
     const std::span<const std::byte> bytes = input.bytes.empty() ? filled[i] : input.bytes;
     const TensorArg& tensor = input.tensor;

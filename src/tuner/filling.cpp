@@ -43,27 +43,28 @@ const std::vector<std::byte>& usualBlock(DataType type, const TrialInput& usual)
 
 }  // namespace
 
-std::vector<std::byte> fillingOf(const TrialInput& input) {
+std::vector<std::byte> Filling::whole() const {
+  std::vector<std::byte> all(static_cast<size_t>(bytes));
+  for (size_t at = 0; at < all.size(); at += block.size())
+    std::memcpy(all.data() + at, block.data(), std::min(block.size(), all.size() - at));
+  return all;
+}
+
+Filling fillingOf(const TrialInput& input) {
   static const TrialInput kUsual;
   const DataType type = input.tensor.type;
   const int64_t count = input.tensor.count();
   const bool isUsual = isFloat(type) && !isPacked(type) && count >= kBlock / 16 &&
                        input.low == kUsual.low && input.high == kUsual.high;
-  std::vector<std::byte> own;
-  if (!isUsual) own = randomBlock(type, std::min(count, kBlock - 1), input.low, input.high);
-  const std::vector<std::byte>& block = isUsual ? usualBlock(type, kUsual) : own;
-  std::vector<std::byte> bytes(bytesOf(type, count));
-  for (size_t at = 0; at < bytes.size(); at += block.size())
-    std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
-  return bytes;
+  return {.block = isUsual ? usualBlock(type, kUsual)
+                           : randomBlock(type, std::clamp<int64_t>(count, 1, kBlock - 1), input.low,
+                                         input.high),
+          .bytes = static_cast<int64_t>(bytesOf(type, count))};
 }
 
-std::vector<std::byte> anyBytes(const TensorArg& packed) {
-  static const std::vector<std::byte> block = randomBlock(DataType::kU8, kBlock, 0, 255);
-  std::vector<std::byte> bytes(bytesOf(packed.type, packed.count()));
-  for (size_t at = 0; at < bytes.size(); at += block.size())
-    std::memcpy(bytes.data() + at, block.data(), std::min(block.size(), bytes.size() - at));
-  return bytes;
+Filling anyBytes(const TensorArg& packed) {
+  static const std::vector<std::byte> kBytes = randomBlock(DataType::kU8, kBlock, 0, 255);
+  return {.block = kBytes, .bytes = static_cast<int64_t>(bytesOf(packed.type, packed.count()))};
 }
 
 }  // namespace camshaft

@@ -30,6 +30,27 @@ class OwnStream {
   void* stream_;
 };
 
+// A device takes the block and doubles what it has: tensors of many images are large, and come
+// slowly from the host.
+void fill(Device* device, std::byte* memory, const Filling& filling) {
+  if (filling.bytes == 0) return;
+  const OwnStream stream(device);
+  const auto copy = [&](std::byte* to, const std::byte* from, int64_t bytes) {
+    if (device)
+      device->copy(to, from, bytes, stream.get());
+    else
+      std::copy_n(from, bytes, to);
+  };
+  int64_t filled = std::min(std::ssize(filling.block), filling.bytes);
+  copy(memory, filling.block.data(), filled);
+  while (filled < filling.bytes) {
+    const int64_t more = std::min(filled, filling.bytes - filled);
+    copy(memory + filled, memory, more);
+    filled += more;
+  }
+  if (device) device->synchronize(stream.get());
+}
+
 // Memory of a device, or of the host.
 class Memory {
  public:
@@ -42,14 +63,16 @@ class Memory {
 
   std::byte* upload(std::span<const std::byte> bytes) {
     std::byte* memory = reserve(static_cast<int64_t>(bytes.size()));
-    fill(memory, bytes);
-    return memory;
-  }
-  void fill(std::byte* memory, std::span<const std::byte> bytes) const {
     if (device_)
       camshaft::upload(*device_, memory, bytes.data(), static_cast<int64_t>(bytes.size()));
     else
       std::copy(bytes.begin(), bytes.end(), memory);
+    return memory;
+  }
+  std::byte* filledWith(const Filling& filling) {
+    std::byte* memory = reserve(filling.bytes);
+    fill(device_, memory, filling);
+    return memory;
   }
 
   Device* device() const { return device_; }
@@ -124,7 +147,7 @@ class Stage {
     if (!known) {
       TensorArg arg = input.tensor;  // known once it is there: an upload may fail
       arg.data =
-          input.bytes.empty() ? memory_.upload(fillingOf(input)) : memory_.upload(input.bytes);
+          input.bytes.empty() ? memory_.filledWith(fillingOf(input)) : memory_.upload(input.bytes);
       known = arg;
     }
     return *known;
@@ -138,7 +161,7 @@ class Stage {
     const auto bytes = static_cast<int64_t>(bytesOf(packed.type, packed.count()));
     if (filling.size() < std::max<int64_t>(bytes, 1)) {
       filling.reserve(std::max<int64_t>(bytes, 1));
-      memory_.fill(filling.data(), anyBytes(packed));
+      fill(memory_.device(), filling.data(), anyBytes(packed));
     }
     return filling.data();
   }
@@ -222,17 +245,11 @@ class Attempt {
   int64_t launches_ = 0;
 };
 
-void poison(const TensorArg& tensor, Device* device, void* stream) {
-  const auto bytes = static_cast<int64_t>(bytesOf(tensor.type, tensor.count()));
-  if (!device) {
-    std::memset(tensor.data, 0xFF, static_cast<size_t>(bytes));
-    return;
-  }
-  const std::vector<std::byte> chunk(std::min<int64_t>(bytes, 4 << 20), std::byte{0xFF});
-  for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(chunk.size()))
-    device->copy(tensor.as<std::byte>() + at, chunk.data(),
-                 std::min<int64_t>(bytes - at, static_cast<int64_t>(chunk.size())), stream);
-  device->synchronize(stream);
+void poison(const TensorArg& tensor, Device* device) {
+  constexpr int64_t kBlock = 1 << 16;
+  fill(device, tensor.as<std::byte>(),
+       {.block = std::vector<std::byte>(kBlock, std::byte{0xFF}),
+        .bytes = static_cast<int64_t>(bytesOf(tensor.type, tensor.count()))});
 }
 
 std::vector<std::byte> sampled(const TensorArg& tensor, Device* device, void* stream) {
@@ -281,7 +298,7 @@ class LocalRunner : public TrialRunner {
     Stage& stage = stageOn(device);
     Attempt attempt(trial, loaded(trial), stage, threads_);
     const std::shared_ptr<const void> turn = device && takeTurn_ ? takeTurn_(*device) : nullptr;
-    for (const TensorArg& output : stage.outputs()) poison(output, device, attempt.stream());
+    for (const TensorArg& output : stage.outputs()) poison(output, device);
     attempt.launch();
     if (device) device->synchronize(attempt.stream());
     TrialResults results;

@@ -30,10 +30,16 @@ struct TrialOperands {
   std::vector<TensorArg> outputs;  // their data is not set
 };
 
-// What an input that is no constant holds.
-std::vector<std::byte> fillingOf(const TrialInput& input);
-// Bytes of a packed input that are as good as others.
-std::vector<std::byte> anyBytes(const TensorArg& packed);
+// What memory holds while kernels are tried: a block over and over, which a device can copy itself.
+struct Filling {
+  std::vector<std::byte> block;  // of at least one byte
+  int64_t bytes = 0;             // of all
+  std::vector<std::byte> whole() const;
+};
+// Of an input that is no constant.
+Filling fillingOf(const TrialInput& input);
+// Of a packed input, as good as others.
+Filling anyBytes(const TensorArg& packed);
 
 // What a kernel reads: an input of the node, or bytes packed for it. Without them it is filled, and
 // serves to time the kernel.
