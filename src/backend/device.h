@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/compiled_code.h"
 #include "backend/launch.h"
+#include "backend/target.h"
 #include "support/aligned_buffer.h"
 
 namespace camshaft {
@@ -78,6 +80,9 @@ struct RuntimeBackend {
   const RuntimeKernel* (*find)(std::string_view kernel);
   std::string (*describeDevice)();  // "AMD EPYC ..., 8 cores, avx512f": for logs and cache keys
   Device* (*device)() = nullptr;    // the calling thread's; null: kernels run here, on host memory
+  // Compiles device code where threads of one process keep each other waiting: a build then starts
+  // processes that call this. Null: its own threads do as well.
+  CompiledCode (*compileAlone)(const std::string& source, const BuildTarget& target) = nullptr;
 };
 
 inline constexpr std::string_view kGpu = "cuda";  // the backend that stands for GPUs

@@ -8,6 +8,7 @@
 
 #include "support/error.h"
 #include "support/hash.h"
+#include "tuner/compile_processes.h"
 #include "tuner/decision.h"
 
 namespace camshaft {
@@ -286,7 +287,8 @@ void Candidates::compile(std::span<const Uncompiled> all) {
         sources[backend].push_back(source);
     }
   for (const auto& [backend, list] : sources) {
-    const std::vector<CompiledCode> codes = backend->compile(list, options_.target);
+    const std::vector<CompiledCode> codes =
+        compileApart(*backend, list, options_.target, tuning_.log);
     for (size_t i = 0; i < list.size(); ++i)
       compiled_[{backend, list[i]}] = {
           std::make_shared<const std::vector<std::byte>>(codes[i].binary), codes[i].error};

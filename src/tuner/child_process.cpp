@@ -83,7 +83,7 @@ void limitSending(int socket) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::string& program, const std::string& library) {
+ChildProcess::ChildProcess(const std::string& program, std::vector<std::string> arguments) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     fail(ErrorKind::kIo, "no socket could be made: ", std::strerror(errno));
@@ -92,7 +92,8 @@ ChildProcess::ChildProcess(const std::string& program, const std::string& librar
   // The same number would keep the mark that closes it in the program.
   const int theirs = sockets[1] == 3 ? fcntl(sockets[1], F_DUPFD_CLOEXEC, 4) : sockets[1];
   const FileActions actions(theirs);
-  std::vector<std::string> arguments = {program, library}, variables = childEnvironment();
+  arguments.insert(arguments.begin(), program);
+  std::vector<std::string> variables = childEnvironment();
   const std::vector<char*> argv = pointersTo(arguments), envp = pointersTo(variables);
   const int failure =
       posix_spawn(&process_, program.c_str(), actions.get(), nullptr, argv.data(), envp.data());

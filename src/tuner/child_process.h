@@ -1,4 +1,4 @@
-// The program that tries kernels, while it runs.
+// The program that tries and compiles kernels, while it runs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace camshaft {
 class ChildProcess {
  public:
   // Throws Error(kIo) with the reason when it cannot be started.
-  ChildProcess(const std::string& program, const std::string& library);
+  ChildProcess(const std::string& program, std::vector<std::string> arguments);
   ~ChildProcess();  // ends it
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

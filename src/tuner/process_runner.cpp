@@ -60,8 +60,8 @@ class ProcessRunner : public TrialRunner {
       const std::string program = options_.program.empty() ? findTrialsProgram() : options_.program;
       const RuntimeBackend* backend = findRuntimeBackend(kGpu);
       CAMSHAFT_CHECK(backend, "kernels of a device are tried without one");
-      child_ = std::make_unique<ChildProcess>(program,
-                                              fileOf(reinterpret_cast<const void*>(backend->find)));
+      child_ = std::make_unique<ChildProcess>(
+          program, std::vector{fileOf(reinterpret_cast<const void*>(backend->find))});
       hasGreeted_ = areSent_ = false;
     } catch (const Error& error) {
       stayLocal(error.message());

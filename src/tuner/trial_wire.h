@@ -14,12 +14,14 @@ enum class TrialMessage : uint32_t {
   kMeasure,
   kRun,
   kLoadAhead,  // no answer
+  kCompile,
   // what is answered
   kReady,    // once, when the program has its device: in words
   kWaiting,  // for its turn at the device, which may take any time
   kTurn,
   kTime,
   kResults,
+  kCompiled,
   kError,  // the kernel's
 };
 

@@ -3,7 +3,8 @@
 //
 // CAMSHAFT_EMULATED_FAULT=NAME:HOW makes kernels whose name contains NAME go wrong in this process:
 // "716" is a misaligned address, after which every call fails, as on a GPU; "crash" ends the
-// process, "hang" never ends, and "nothing" does nothing, so that results are missing.
+// process, "hang" never ends, and "nothing" does nothing, so that results are missing. With
+// "compile" the process ends that compiles such a kernel.
 #include <unistd.h>
 
 #include <atomic>
@@ -11,7 +12,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "backend/device.h"
 #include "backends/cuda/load_library.h"
+#include "backends/cuda/services.h"
 #include "cuda_emulator/driver_state.h"
 #include "cuda_emulator/emulated_backend.h"
 
@@ -48,6 +51,7 @@ void injectFault(const cuda::Driver& driver, std::string_view request) {
   const size_t colon = request.find(':');
   faultyName = request.substr(0, colon);
   fault = colon == std::string_view::npos ? "716" : request.substr(colon + 1);
+  if (fault == "compile") return;
   sound = &driver;
   static cuda::Driver faulty;
   faulty = driver;
@@ -56,6 +60,11 @@ void injectFault(const cuda::Driver& driver, std::string_view request) {
   faulty.cuMemAlloc = allocateOrFail;
   faulty.cuStreamCreate = createStreamOrFail;
   cuda::replaceDriver(&faulty);
+}
+
+CompiledCode compileOrFail(const std::string& source, const BuildTarget& target) {
+  if (fault == "compile" && source.find(faultyName) != std::string::npos) std::raise(SIGSEGV);
+  return cuda::loadedLibrary()->services->compile(std::span(&source, 1), target).front();
 }
 
 }  // namespace
@@ -71,5 +80,10 @@ camshaftCudaLibrary() {
     return request != nullptr;
   }();
   (void)kIsFaulty;
-  return camshaft::cuda::loadedLibrary();
+  const camshaft::cuda::CudaLibrary& emulated = *camshaft::cuda::loadedLibrary();
+  static camshaft::RuntimeBackend runtime = *emulated.backend;
+  runtime.compileAlone = compileOrFail;  // as NVRTC does
+  static const camshaft::cuda::CudaLibrary kLibrary{emulated.version, &runtime, emulated.services,
+                                                    emulated.findings};
+  return &kLibrary;
 }

@@ -103,6 +103,13 @@ TEST(TrialProcess, AKernelThatCrashesIsDropped) {
   EXPECT_THAT(notesOf(built.step()), HasSubstr("the process that ran it ended by signal 11"));
 }
 
+// But for the first, which the build compiles itself.
+TEST(TrialProcess, KernelsWhoseCompilerCrashesAreDropped) {
+  const Built built = build("depthwise:compile");
+  EXPECT_THAT(notesOf(built.step()), HasSubstr("the process that compiled it ended by signal 11"));
+  EXPECT_THAT(built.step().kernel, HasSubstr("cuda/conv_"));
+}
+
 TEST(TrialProcess, AKernelThatHangsIsDropped) {
   const Built built = build("depthwise:hang", nullptr, std::chrono::milliseconds(1500));
   EXPECT_THAT(built.step().kernel, Not(HasSubstr("depthwise")));

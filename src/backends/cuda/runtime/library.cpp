@@ -21,10 +21,14 @@ const RuntimeKernel* find(std::string_view name) {
 
 std::string describeDevice() { return str(currentDevice().describe(), ", ", describeLibraries()); }
 
-constexpr RuntimeBackend kBackend{
-    .name = "cuda", .find = find, .describeDevice = describeDevice, .device = [] {
-      return static_cast<Device*>(&currentDevice());
-    }};
+constexpr RuntimeBackend kBackend{.name = "cuda",
+                                  .find = find,
+                                  .describeDevice = describeDevice,
+                                  .device = [] { return static_cast<Device*>(&currentDevice()); },
+                                  .compileAlone =
+                                      [](const std::string& source, const BuildTarget& target) {
+                                        return compileAll(std::span(&source, 1), target).front();
+                                      }};
 
 class LibraryServices : public Services {
  public:
