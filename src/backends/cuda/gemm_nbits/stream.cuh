@@ -30,10 +30,10 @@ __device__ __forceinline__ float sumOfLanes(float sum) {
   return sum;
 }
 
-// kSlices warps. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
+// kSlices warps. Units are of kUnit chunks. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
 // which a block takes both, one after the other: a result is a gate of two sums.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
-          int kAllDepth_, int kHalves_, int kStoredRows>
+          int kUnit_, int kAllDepth_, int kHalves_, int kStoredRows>
 struct StreamTiling
     : Tiling<E, Scale, kBits, kZeros, kScaleDepth, 8, 16, 1, kSlices, kStages_, 1, kStoredRows> {
   using Base =
@@ -48,7 +48,7 @@ struct StreamTiling
   static constexpr bool kIsInPlaceOrder = kIsRaw && kPlaces == 2;
   static constexpr int kAllDepth = kAllDepth_, kHalves = kHalves_;
   static constexpr int kChunks = (kAllDepth + kChunkDepth - 1) / kChunkDepth;
-  static constexpr int kUnit = kBits <= 4 ? 2 : 1;
+  static constexpr int kUnit = kUnit_;
   static constexpr int kUnits = (kChunks + kUnit - 1) / kUnit;
   static constexpr int kUnitBytes = kUnit * Base::kChunkBytes;
   static constexpr int kAllParts = kChunks * Base::kParts;  // of a row of A, with a sum each

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "support/text.h"
 
@@ -14,10 +15,19 @@ constexpr UnpackingTile kTiles[] = {
     {64, 64, 4, 1}, {64, 128, 4, 1}, {64, 256, 8, 1}};
 constexpr int kSplits[] = {1, 2, 4, 8};
 
-constexpr UnpackingTile streamOf(int slices, int streams) { return {8, 16, 1, slices, 1, streams}; }
-constexpr UnpackingTile kStreams[] = {
-    streamOf(16, 1), streamOf(8, 2), streamOf(8, 1), streamOf(8, UnpackingTile::kOnce),
-    streamOf(8, 3),  streamOf(8, 4), streamOf(4, 4), streamOf(4, UnpackingTile::kOnce)};
+constexpr UnpackingTile streamOf(int slices, int streams, bool copiesMore = false) {
+  return {8, 16, 1, slices, 1, streams, copiesMore};
+}
+constexpr UnpackingTile kOneStream = streamOf(16, 1), kTwoStreams = streamOf(8, 2, true);
+constexpr UnpackingTile kStreams[] = {kOneStream,
+                                      kTwoStreams,
+                                      streamOf(8, 2),
+                                      streamOf(8, 1),
+                                      streamOf(8, UnpackingTile::kOnce),
+                                      streamOf(8, 3),
+                                      streamOf(8, 4),
+                                      streamOf(4, 4),
+                                      streamOf(4, UnpackingTile::kOnce)};
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -62,17 +72,26 @@ double columnsOfBusiest(const UnpackingTile& tile, const UnpackingProblem& probl
   return static_cast<double>(most) + (tile.streams * tile.slices < 16 ? kFewWarps : 0);
 }
 
-// Whether the first stream has all of its weights under way before the kernel waits for others, and
-// work for every warp. Then it is the one: alone others are as fast, but behind attention twice 8
-// warps took 5.9 us for 4096x4096 in 4 bits where it takes 3.4.
+// Whether one stream has all of its weights under way before the kernel waits for others, work for
+// every warp and a stage to spare: so large a block has its multiprocessor to itself.
 bool holdsAllWeights(const UnpackingProblem& problem, int multiprocessors) {
-  const UnpackingTile& tile = kStreams[0];
-  const int64_t tiles = ceilDivide(problem.layout.tiles() / problem.layout.halves,
-                                   int64_t{tile.streams} * multiprocessors) *
-                        problem.layout.halves;
+  const int64_t tiles =
+      ceilDivide(problem.layout.tiles() / problem.layout.halves, multiprocessors) *
+      problem.layout.halves;
   const int64_t steps = ceilDivide(tiles * problem.layout.chunks() * problem.layout.chunkBytes(),
-                                   problem.stageBytes(tile));
-  return problem.layout.bits < 16 && steps > 1 && steps <= problem.stages(tile);
+                                   problem.stageBytes(kOneStream));
+  return problem.layout.bits < 16 && steps > 1 && steps < problem.stages(kOneStream);
+}
+
+// What a product of few bits is in a step of one token, where kernels that are fast alone are not
+// the fast ones: those behind them begin to copy when these end. Microseconds between the ends of
+// kernels of a Llama-8B's layer: behind attention 3.4 for 4096x4096 in one stream that holds all
+// weights, and 5.9 in two; the larger products 19.5 (gate and up) and 8.0 as the tuner chose them,
+// with 7.7 for queries, keys and values behind these, and 17.8, 9.5 and 6.7 in two streams.
+std::optional<UnpackingTile> tileOfOneToken(const UnpackingProblem& problem, int multiprocessors) {
+  if (holdsAllWeights(problem, multiprocessors)) return kOneStream;
+  if (problem.layout.bits <= 4 && problem.hasFixedRows && problem.rows == 1) return kTwoStreams;
+  return std::nullopt;
 }
 
 // Streams that fit, best first.
@@ -83,6 +102,7 @@ std::vector<int64_t> promisingStreams(const UnpackingProblem& problem, const Bui
   for (const UnpackingTile& tile : kStreams) {
     // One block a multiprocessor was timed with 4 bits alone.
     if (problem.layout.bits == 16 && tile.streams == 1) continue;
+    if (tile.copiesMore && problem.unit(tile) == 1) continue;  // it does not
     const int64_t together = tile.streams == UnpackingTile::kOnce ? 1 : tile.streams;
     if ((problem.sharedBytes(tile) + 1024) * together > target.sharedBytesPerBlock) continue;
     ranked.emplace_back(columnsOfBusiest(tile, problem, target.multiprocessors), pack(tile));
@@ -112,10 +132,14 @@ int64_t UnpackingProblem::streamBytes(const UnpackingTile& tile) const {
 }
 
 int64_t UnpackingProblem::stageBytes(const UnpackingTile& tile) const {
-  if (tile.streams) return tile.slices * (layout.bits <= 4 ? 2 : 1) * layout.chunkBytes();
+  if (tile.streams) return tile.slices * unit(tile) * layout.chunkBytes();
   const int64_t rowBytes = tile.depth() * elementBytes + 64;
   return ceilDivide(storedRows(tile) * rowBytes, 128) * 128 +
          tile.columns / kChunkColumns * tile.slices * layout.chunkBytes();
+}
+
+int UnpackingProblem::unit(const UnpackingTile& tile) const {
+  return std::max(1, (tile.copiesMore ? 16 : 8) / static_cast<int>(layout.bits));
 }
 
 int64_t UnpackingProblem::steps(const UnpackingTile& tile) const {
@@ -149,7 +173,7 @@ int UnpackingProblem::sharedBytes(const UnpackingTile& tile) const {
 }
 
 int64_t pack(const UnpackingTile& tile) {
-  if (tile.streams) return tile.slices | tile.streams << 16;
+  if (tile.streams) return tile.slices | int{tile.copiesMore} << 8 | tile.streams << 16;
   const auto* const shape =
       std::find_if(std::begin(kTiles), std::end(kTiles), [&](const UnpackingTile& t) {
         return t.rows == tile.rows && t.columns == tile.columns && t.slices == tile.slices;
@@ -159,7 +183,7 @@ int64_t pack(const UnpackingTile& tile) {
 
 UnpackingTile unpackTile(int64_t packed) {
   if (const int streams = static_cast<int>(packed >> 16))
-    return streamOf(static_cast<int>(packed & 255), streams);
+    return streamOf(static_cast<int>(packed & 255), streams, (packed >> 8 & 1) != 0);
   UnpackingTile tile = kTiles[packed & 255];
   tile.splits = static_cast<int>(packed >> 8);
   return tile;
@@ -182,10 +206,8 @@ std::vector<int64_t> promisingTiles(const UnpackingProblem& problem, const Build
   // Where there are streams, they are the better guess.
   constexpr size_t kTilesBesideStreams = 1;
   std::vector<int64_t> best = promisingStreams(problem, target);
-  const int64_t first = pack(kStreams[0]);
-  if (std::find(best.begin(), best.end(), first) != best.end() &&
-      holdsAllWeights(problem, target.multiprocessors))
-    return {first};
+  if (const auto tile = tileOfOneToken(problem, target.multiprocessors))
+    if (std::find(best.begin(), best.end(), pack(*tile)) != best.end()) return {pack(*tile)};
   best.resize(std::min(best.size(), most - kTilesBesideStreams));
   for (const auto& [micros, config] : ranked)
     if (best.size() < most) best.push_back(config);
@@ -195,7 +217,8 @@ std::vector<int64_t> promisingTiles(const UnpackingProblem& problem, const Build
 std::string toString(const UnpackingTile& tile) {
   if (tile.streams)
     return str("stream", tile.slices,
-               tile.streams == UnpackingTile::kOnce ? "" : str("x", tile.streams));
+               tile.streams == UnpackingTile::kOnce ? "" : str("x", tile.streams),
+               tile.copiesMore ? "_wide" : "");
   return str(tile.rows, "x", tile.columns, "x", tile.depth(),
              tile.splits > 1 ? str("_split", tile.splits) : "");
 }

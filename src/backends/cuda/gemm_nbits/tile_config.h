@@ -19,6 +19,7 @@ struct UnpackingTile {
   // kOnce: by a block each.
   int streams = 0;
   static constexpr int kOnce = 15;
+  bool copiesMore = false;  // at once, of a stream: 4 KB instead of 2
   int threads() const { return 32 * warpsN * slices; }
   int depth() const { return static_cast<int>(kChunkDepth) * slices; }
 };
@@ -34,6 +35,7 @@ struct UnpackingProblem {
   int storedRows(const UnpackingTile& tile) const;
   int64_t stageBytes(const UnpackingTile& tile) const;
   int64_t steps(const UnpackingTile& tile) const;  // along k, of all blocks that share it
+  int unit(const UnpackingTile& tile) const;       // chunks that a stream copies at once
   int stages(const UnpackingTile& tile) const;
   int sharedBytes(const UnpackingTile& tile) const;
 

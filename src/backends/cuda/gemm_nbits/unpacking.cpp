@@ -93,10 +93,10 @@ void printStream(KernelText& kernel, const UnpackingProblem& problem, const Unpa
   kernel.early +=
       str("  extern __shared__ __align__(128) char memory[];\n"
           "  using Tile = nbits::StreamTiling<",
-          formatText(layout, type), tile.slices, ", ", problem.stages(tile), ", ", layout.depth,
-          ", ", layout.halves, ", ", problem.storedRows(tile),
-          ">;\n  nbits::ChunkStream<Tile> stream(weights, ", layout.tiles(),
-          ", mma::sharedAddress(memory));\n  stream.begin();\n");
+          formatText(layout, type), tile.slices, ", ", problem.stages(tile), ", ",
+          problem.unit(tile), ", ", layout.depth, ", ", layout.halves, ", ",
+          problem.storedRows(tile), ">;\n  nbits::ChunkStream<Tile> stream(weights, ",
+          layout.tiles(), ", mma::sharedAddress(memory));\n  stream.begin();\n");
 }
 
 int64_t blocksOfStream(const UnpackingProblem& problem, const UnpackingTile& tile,
