@@ -1,12 +1,12 @@
 """Steps of a Llama-like model with weights of 16, 8 and 4 bits: milliseconds, and bytes of weights a second.
 
-    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 fp8 int4:32 int4:128] [--copied-caches]
-        [--profile]
+    python3 benchmarks/gpu/decode.py [--rows 1 128 2048] [--weights f16 fp8 int4:32 int4:128] [--layers 4]
+        [--vocabulary 64] [--copied-caches] [--profile]
 
 A step of one token has 511 cached ones; longer ones have none. Caches have room for all tokens and are updated in
-place, or, with --copied-caches, read at one address and written at another. The models, of four layers of Llama-3-8B's sizes
-without its vocabulary, are made here with random weights. Bytes of weights a second are given as such, and as a share
-of what a copy within the GPU's memory reaches in the same process.
+place, or, with --copied-caches, read at one address and written at another. The models, of layers of Llama-3-8B's
+sizes, are made here with random weights; with --layers 32 --vocabulary 128256 they are the whole. Bytes of weights a
+second are given as such, and as a share of what a copy within the GPU's memory reaches in the same process.
 """
 
 import argparse
@@ -31,18 +31,19 @@ import language_models  # noqa: E402
 PAST = 511  # cached tokens of a step of one
 
 
-def config_of(weights, layers):
+def config_of(weights, layers, vocabulary=64):
     is_float = weights in ("f16", "fp8")
     bits, _, block = weights.removeprefix("int").partition(":") if not is_float else ("0", "", "32")
-    return language_models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=64,
+    return language_models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=vocabulary,
                                   positions=4096, type="float16", bits=int(bits), block=int(block or 32),
                                   float8=weights == "fp8")
 
 
 def weight_bytes(config):
-    """Of the products in all layers, with their scales."""
+    """Of all products, with their scales."""
     kv_width = config.kv_heads * config.size
-    numbers = config.layers * config.hidden * (2 * config.hidden + 2 * kv_width + 3 * config.inner)
+    layer = 2 * config.hidden + 2 * kv_width + 3 * config.inner
+    numbers = config.hidden * (config.layers * layer + config.vocabulary)
     return numbers * (config.bits / 8 + 2 / config.block if config.bits else 1 if config.float8 else 2)
 
 
@@ -130,6 +131,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 128, 2048])
     parser.add_argument("--weights", nargs="+", default=["f16", "fp8", "int4:32", "int4:128"], help="f16, fp8, int8:32, int4:128 …")
     parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--vocabulary", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--copied-caches", action="store_true", help="past and present keys and values lie apart")
     parser.add_argument("--profile", action="store_true", help="list the slowest layers of each engine")
@@ -141,7 +143,7 @@ def main():
     for rows in options.rows:
         f16_ms = None
         for weights in options.weights:
-            config = config_of(weights, options.layers)
+            config = config_of(weights, options.layers, options.vocabulary)
             with tempfile.TemporaryDirectory() as folder:
                 engine, seconds = build(config, rows, pathlib.Path(folder))
             step = Step(engine, rows, options.copied_caches)

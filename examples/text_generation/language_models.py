@@ -63,19 +63,20 @@ class Maker:
         numbers *= scale
         return self.constant(numbers.astype(self.config.type))
 
-    def product(self, x, inputs, outputs):
+    def product(self, x, inputs, outputs, name=None):
         """x by random weights [inputs, outputs], of the config's bits where it has any."""
-        config = self.config
+        config, names = self.config, [name] if name else None
         if config.float8:
-            return self.node("MatMul", self.quantised(x), self.float8_weights(inputs, outputs))
+            return self.node("MatMul", self.quantised(x), self.float8_weights(inputs, outputs), outputs=names)
         if not config.bits:
-            return self.node("MatMul", x, self.normal(inputs, outputs, scale=inputs**-0.5))
+            return self.node("MatMul", x, self.normal(inputs, outputs, scale=inputs**-0.5), outputs=names)
         blocks, number_bytes = -(-inputs // config.block), config.block * config.bits // 8
         packed = self.random.integers(0, 256, (outputs, blocks, number_bytes), numpy.uint8)
         spread = 2**config.bits / 12**0.5  # of evenly spread numbers
         scales = self.random.uniform(0.5, 1.5, (outputs, blocks)) / spread / inputs**0.5
         return self.node("MatMulNBits", x, self.constant(packed), self.constant(scales.astype(config.type)),
-                         domain="com.microsoft", K=inputs, N=outputs, bits=config.bits, block_size=config.block)
+                         outputs=names, domain="com.microsoft", K=inputs, N=outputs, bits=config.bits,
+                         block_size=config.block)
 
     def quantised(self, x):
         """x as f8e4m3 makes it, with a scale for numbers up to nine."""
@@ -206,7 +207,7 @@ def llama(config, seed=0):
         gate, up = (make.product(even, hidden, config.inner) for _ in range(2))
         gate = make.node("Mul", gate, make.node("Sigmoid", gate))
         x = make.node("Add", x, make.product(make.node("Mul", gate, up), config.inner, hidden))
-    make.node("MatMul", norm(x), make.normal(hidden, config.vocabulary, scale=hidden**-0.5), outputs=["logits"])
+    make.product(norm(x), hidden, config.vocabulary, "logits")
     more = [helper.make_tensor_value_info("last", TensorProto.INT32, ["batch"]),
             helper.make_tensor_value_info("total", TensorProto.INT32, [])]
     return make.model("llama", *interface(config, config.kv_heads, more))
