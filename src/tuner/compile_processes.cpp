@@ -16,8 +16,8 @@
 namespace camshaft {
 namespace {
 
-// Fewer are compiled before a process has started.
-constexpr size_t kWorthProcesses = 6;
+// Fewer are compiled before processes have started; to start one takes as long as a source.
+constexpr size_t kWorthProcesses = 6, kLeastEach = 2;
 
 struct Request {
   BuildTarget target;
@@ -70,7 +70,7 @@ class Crew {
   // Nothing for those that none has compiled.
   std::vector<std::optional<CompiledCode>> compileAll() {
     std::vector<std::jthread> threads;
-    const size_t count = std::min(sources_.size(), static_cast<size_t>(usableCores()));
+    const size_t count = std::min(sources_.size() / kLeastEach, static_cast<size_t>(usableCores()));
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
     threads.clear();
     return std::move(codes_);
@@ -92,14 +92,21 @@ class Crew {
         }
         if (!codes_[i]) return;
       }
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
-      failure_ = error.message();
+      failure_ = error.what();
     }
   }
 
+  // One that has said it is there: how it ends from then on is what it compiles that does it.
   std::unique_ptr<ChildProcess> start() const {
-    return std::make_unique<ChildProcess>(program_, std::vector{library_, std::string("compile")});
+    constexpr std::chrono::milliseconds kLimit{60'000};
+    auto child =
+        std::make_unique<ChildProcess>(program_, std::vector{library_, std::string("compile")});
+    const std::optional<Message> greeting = child->channel().receive(kLimit);
+    if (!greeting || greeting->kind != TrialMessage::kReady)
+      fail(ErrorKind::kIo, program_, " does not compile for this device");
+    return child;
   }
 
   std::optional<CompiledCode> compile(const ChildProcess& child, const std::string& source) const {
@@ -154,12 +161,12 @@ std::vector<CompiledCode> compileApart(const BuildBackend& backend,
 int serveCompilations(int socket) {
   try {
     const TrialChannel channel(socket);
+    const RuntimeBackend* backend = findRuntimeBackend(kGpu);
+    if (!backend || !backend->compileAlone) return 1;
+    channel.send(TrialMessage::kReady);
     for (;;) {
       const Request request = requestIn(channel.receive(std::nullopt)->bytes);
-      const RuntimeBackend* backend = findRuntimeBackend(kGpu);
       try {
-        if (!backend || !backend->compileAlone)
-          fail(ErrorKind::kUnsupported, whyBackendIsMissing(kGpu));
         channel.send(TrialMessage::kCompiled,
                      toBytes(backend->compileAlone(request.source, request.target)));
       } catch (const Error&) {  // the build hears the reason when it tries itself

@@ -129,8 +129,9 @@ TEST(TrialProcess, WhereEveryKernelFaultsTheHostTakesTheLayer) {
   EXPECT_THAT(built.step().kernel, HasSubstr("cpu/"));
 }
 
-TEST(TrialProcess, WithoutTheProgramKernelsAreTriedHereAndTheLogSaysSo) {
-  setenv("CAMSHAFT_TRIALS", "/nowhere/camshaft-trials", 1);
+// What a build with another program says.
+std::vector<std::string> notesWith(const char* program) {
+  setenv("CAMSHAFT_TRIALS", program, 1);
   std::vector<std::string> notes;
   CompileOptions options;
   options.device = "cuda";
@@ -139,8 +140,20 @@ TEST(TrialProcess, WithoutTheProgramKernelsAreTriedHereAndTheLogSaysSo) {
   const Plan plan = compile(parseGraph(depthwise(), findOp), options);
   unsetenv("CAMSHAFT_TRIALS");
   EXPECT_FALSE(plan.profiles[0].steps.empty());
-  EXPECT_THAT(notes, Contains(AllOf(HasSubstr("tried in this process"),
-                                    HasSubstr("/nowhere/camshaft-trials could not be started"))));
+  return notes;
+}
+
+TEST(TrialProcess, WithoutTheProgramKernelsAreTriedAndCompiledHereAndTheLogSaysSo) {
+  const std::vector<std::string> notes = notesWith("/nowhere/camshaft-trials");
+  for (const char* what : {"tried in this process", "compiled in this process"})
+    EXPECT_THAT(notes, Contains(AllOf(HasSubstr(what),
+                                      HasSubstr("/nowhere/camshaft-trials could not be started"))));
+}
+
+TEST(TrialProcess, AProgramThatEndsAtOnceIsNoFaultOfTheKernels) {
+  const std::vector<std::string> notes = notesWith("/bin/false");
+  EXPECT_THAT(notes, Contains(HasSubstr("compiled in this process")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("that compiled it ended"))));
 }
 
 }  // namespace
