@@ -194,7 +194,8 @@ static bool computeIntegers(Graph& graph, Node* concat) {
       !count.isConstant() || count.value() > kMostElements)
     return false;
   const std::optional<size_t> unknown = onlyUnknown(*concat);
-  if (!unknown) return false;
+  // Sizes that a run decides have to be those of the others, and a sum would repeat what is one.
+  if (!unknown || !numElements(concat->input(*unknown)->shape()).isConstant()) return false;
   std::vector<Value*> known = concat->inputs;
   Value* x = known[*unknown];
   known[*unknown] = addZeros(graph, str(concat->name, ".zeros"), x->type);
