@@ -71,10 +71,10 @@ Verdict supports(const Node& node, const BuildContext&) {
 double estimate(const Share& share, const Depthwise& d, const BuildContext& context) {
   const int multiprocessors = context.target.multiprocessors;
   const auto parts = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
-  const double threads = static_cast<double>(context.opt(d.conv.from[0]) * d.channels() /
-                                             share.width *
-                                             parts(context.opt(d.outHeight), share.rows) *
-                                             parts(context.opt(d.outBreadth), share.columns));
+  const double threads =
+      static_cast<double>(context.opt(d.conv.from[0]) * d.channels() / share.width *
+                          parts(context.opt(d.outHeight), share.rows) *
+                          parts(context.opt(d.outBreadth), share.columns));
   const double windowRows = (share.rows - 1) * d.y.stride + d.y.kernel;
   const double windowColumns = (share.columns - 1) * d.x.stride + d.x.kernel;
   const double taps = static_cast<double>(d.conv.taps());

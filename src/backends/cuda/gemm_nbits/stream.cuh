@@ -30,7 +30,7 @@ __device__ __forceinline__ float sumOfLanes(float sum) {
   return sum;
 }
 
-// kSlices warps. Units are of kUnit chunks. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
+// kSlices warps. kAllDepth is the whole of k. With two halves, tiles of columns are in pairs, of
 // which a block takes both, one after the other: a result is a gate of two sums.
 template <class E, class Scale, int kBits, Zeros kZeros, int kScaleDepth, int kSlices, int kStages_,
           int kUnit_, int kAllDepth_, int kHalves_, int kStoredRows>
