@@ -287,6 +287,21 @@ TEST(HopperWindows, TheBatchMayBeDynamicAndTheEpilogueReadImages) {
   reader.expectEnd();
 }
 
+// What is timed is what a fixed batch of that size would have.
+TEST(HopperWindows, ConfigurationsAreThoseOfTheProfilesOptimum) {
+  const auto configurations = [](const char* batch, int64_t opt) {
+    const Graph graph = withWeights(
+        str("graph g(%x: f16[", batch,
+            ", 56, 56, 64], %w: f16[64, 64, 3, 3]) { %y = Conv(%x, %w) {channels_last = true, "
+            "strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]} "
+            "return %y }"));
+    return hopperConvKernel().configurations(*graph.nodeList().front(), contextFor(opt));
+  };
+  EXPECT_EQ(configurations("n", 32), configurations("32", 32));
+  EXPECT_EQ(configurations("n", 1), configurations("1", 1));
+  EXPECT_NE(configurations("n", 1), configurations("n", 32));
+}
+
 TEST(HopperWindows, RefusalsSayWhy) {
   const auto refusal = [](const std::string& text) {
     const Graph graph = withWeights(text);

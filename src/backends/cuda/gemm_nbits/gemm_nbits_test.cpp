@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "backends/cuda/gemm_nbits/tile_config.h"
 #include "backends/cuda/kernel_harness.h"
 #include "support/text.h"
 
@@ -112,6 +113,28 @@ TEST(CudaGemmNBits, OneRowOfKnownSize) {
                       .ranges = {{"w", {0, 255}}, {"s", {0.01, 0.02}}},
                       .tolerance = 1e-2,
                       .only = "cuda/gemm_nbits"});
+}
+
+// Those of a Llama-8B's layer on an H200: what is timed alone is not what is fast in a step.
+TEST(CudaGemmNBits, ATokensProductsAreStreamsByTheirSize) {
+  const auto tilesOf = [](int64_t rows, int64_t columns, int64_t depth, int64_t bits) {
+    const UnpackingProblem problem{
+        .rows = rows,
+        .mostRows = rows,
+        .layout = {.columns = columns, .depth = depth, .bits = bits, .blockSize = 32}};
+    std::string names;
+    for (const int64_t tile : promisingTiles(problem, BuildTarget{}, 5))
+      names += str(names.empty() ? "" : " ", toString(unpackTile(tile)));
+    return names;
+  };
+  EXPECT_EQ(tilesOf(1, 4096, 4096, 4), "stream16x1");  // holds all of its weights
+  EXPECT_EQ(tilesOf(1, 6144, 4096, 4), "stream8x2_wide");
+  EXPECT_EQ(tilesOf(1, 28672, 4096, 4), "stream8x2_wide");
+  EXPECT_EQ(tilesOf(1, 4096, 14336, 4), "stream8x2_wide");
+  // Rows too long for two blocks, more of them, and more bits are timed.
+  for (const std::string& timed :
+       {tilesOf(1, 4096, 40960, 4), tilesOf(2, 28672, 4096, 4), tilesOf(1, 28672, 4096, 8)})
+    EXPECT_THAT(timed, HasSubstr(" "));
 }
 
 // Pairs of columns that one block sums and joins, with work on the result behind them.
