@@ -16,7 +16,7 @@ enum class TrialMessage : uint32_t {
   kLoadAhead,  // no answer
   kCompile,
   // what is answered
-  kReady,    // once, when the program has its device: in words
+  kReady,    // once, when the program has its device, in words, or can compile
   kWaiting,  // for its turn at the device, which may take any time
   kTurn,
   kTime,

@@ -85,9 +85,9 @@ bool holdsAllWeights(const UnpackingProblem& problem, int multiprocessors) {
 
 // What a product of few bits is in a step of one token, where kernels that are fast alone are not
 // the fast ones: those behind them begin to copy when these end. Microseconds between the ends of
-// kernels of a Llama-8B's layer: behind attention 3.4 for 4096x4096 in one stream that holds all
-// weights, and 5.9 in two; the larger products 19.5 (gate and up) and 8.0 as the tuner chose them,
-// with 7.7 for queries, keys and values behind these, and 17.8, 9.5 and 6.7 in two streams.
+// kernels of a Llama-8B's layer: behind attention 3.5 to 4.0 for 4096x4096 in one stream that holds
+// all weights, and 5.9 in two; gate and up 19.5, down 8.0 and, behind that, queries, keys and
+// values 7.7 as the tuner chose them, and 17.9, 10.2 and 5.9 in two streams.
 std::optional<UnpackingTile> tileOfOneToken(const UnpackingProblem& problem, int multiprocessors) {
   if (holdsAllWeights(problem, multiprocessors)) return kOneStream;
   if (problem.layout.bits <= 4 && problem.hasFixedRows && problem.rows == 1) return kTwoStreams;
