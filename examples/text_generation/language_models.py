@@ -7,6 +7,7 @@ keys and values of the tokens before, `past_key_0` [batch, heads, past, size] an
 """
 
 import dataclasses
+import math
 
 import numpy
 import onnx
@@ -26,6 +27,7 @@ class Config:
     bits: int = 0  # of Llama's weights; 0: the type's own
     block: int = 32  # weights with one scale
     float8: bool = False  # Llama's products are of f8e4m3, quantised and dequantised
+    caches: str = ""  # "int8" or "float8": Llama's are, with one scale; else of the type
     epsilon: float = 1e-5
 
     @property
@@ -35,6 +37,10 @@ class Config:
     @property
     def element(self):
         return TensorProto.FLOAT16 if self.type == "float16" else TensorProto.FLOAT
+
+    @property
+    def cache_element(self):
+        return {"int8": TensorProto.INT8, "float8": TensorProto.FLOAT8E4M3FN}.get(self.caches, self.element)
 
 
 class Maker:
@@ -58,10 +64,15 @@ class Maker:
         self.weights.append(numpy_helper.from_array(numpy.ascontiguousarray(values), f"weight_{self.count}"))
         return self.weights[-1].name
 
+    def repeated(self, draw, shape):
+        """draw(count)'s numbers in a shape; of large ones, the same million again and again."""
+        count = math.prod(shape)
+        return numpy.resize(draw(min(count, 1 << 20)), shape)
+
     def normal(self, *shape, scale):
-        numbers = self.random.standard_normal(shape, numpy.float32)
-        numbers *= scale
-        return self.constant(numbers.astype(self.config.type))
+        def draw(count):
+            return (self.random.standard_normal(count, numpy.float32) * scale).astype(self.config.type)
+        return self.constant(self.repeated(draw, shape))
 
     def product(self, x, inputs, outputs, name=None):
         """x by random weights [inputs, outputs], of the config's bits where it has any."""
@@ -71,7 +82,8 @@ class Maker:
         if not config.bits:
             return self.node("MatMul", x, self.normal(inputs, outputs, scale=inputs**-0.5), outputs=names)
         blocks, number_bytes = -(-inputs // config.block), config.block * config.bits // 8
-        packed = self.random.integers(0, 256, (outputs, blocks, number_bytes), numpy.uint8)
+        packed = self.repeated(lambda count: self.random.integers(0, 256, count, numpy.uint8),
+                               (outputs, blocks, number_bytes))
         spread = 2**config.bits / 12**0.5  # of evenly spread numbers
         scales = self.random.uniform(0.5, 1.5, (outputs, blocks)) / spread / inputs**0.5
         return self.node("MatMulNBits", x, self.constant(packed), self.constant(scales.astype(config.type)),
@@ -99,8 +111,9 @@ class Maker:
 
     def model(self, name, inputs, outputs):
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.weights)
+        has_float8 = self.config.float8 or self.config.caches == "float8"
         opsets = [helper.make_opsetid("", 21 if self.config.float8 else 17), helper.make_opsetid("com.microsoft", 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if self.config.float8 else 8)
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if has_float8 else 8)
 
 
 def cache_names(layers):
@@ -116,8 +129,8 @@ def interface(config, kv_heads, more_inputs=()):
     inputs = [helper.make_tensor_value_info("tokens", TensorProto.INT64, ["batch", "length"]), *more_inputs]
     outputs = [helper.make_tensor_value_info("logits", config.element, ["batch", "length", config.vocabulary])]
     for past, present in cache_names(config.layers):
-        inputs.append(helper.make_tensor_value_info(past, config.element, cache))
-        outputs.append(helper.make_tensor_value_info(present, config.element, grown))
+        inputs.append(helper.make_tensor_value_info(past, config.cache_element, cache))
+        outputs.append(helper.make_tensor_value_info(present, config.cache_element, grown))
     return inputs, outputs
 
 
@@ -194,13 +207,18 @@ def llama(config, seed=0):
         even = make.node("Cast", make.node("Div", wide, make.node("Sqrt", safe)), to=config.element)
         return make.node("Mul", even, make.constant(numpy.ones(hidden, config.type)))
 
+    scales, quantised = [], {}
+    if config.caches:
+        scale = make.constant(numpy.array([0.02], numpy.float32))
+        scales = ["", "", "", scale, scale]  # behind positions, a bias and sinks
+        quantised = {"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8}
     for layer in range(config.layers):
         even = norm(x)
         q = make.product(even, hidden, hidden)
         k, v = (make.product(even, hidden, kv_width) for _ in "kv")
         mixed = make.node("GroupQueryAttention", q, k, v, f"past_key_{layer}", f"past_value_{layer}", "last",
-                          "total", cosines, sines, domain="com.microsoft", num_heads=config.heads,
-                          kv_num_heads=config.kv_heads, do_rotary=1,
+                          "total", cosines, sines, *scales, domain="com.microsoft", num_heads=config.heads,
+                          kv_num_heads=config.kv_heads, do_rotary=1, **quantised,
                           outputs=[f"mixed_{layer}", f"present_key_{layer}", f"present_value_{layer}"])
         x = make.node("Add", x, make.product(mixed, hidden, hidden))
         even = norm(x)

@@ -71,7 +71,8 @@ void requireOperands(const Node& node) {
     if (!mayBeTokens || node.inputs[i]->rank() != 3)
       requireRank(node, i, "queries, keys and values", 4);
     const bool mayBeBytes = i > 0 && node.inputs[i]->rank() == 4 && !attrs.transposedKeys;
-    if (mayBeBytes && node.inputs[i]->dataType() == DataType::kI8) {
+    const DataType type = node.inputs[i]->dataType();
+    if (mayBeBytes && (type == DataType::kI8 || type == DataType::kF8E4M3)) {
       requireSameType(node, i, 3 - i);  // the values as the keys
     } else {
       requireFloat(node, i);

@@ -10,6 +10,9 @@ namespace camshaft {
 inline constexpr Op kProducts[] = {&ops::Conv,          &ops::ConvTranspose, &ops::MatMul,
                                    &ops::MatMulInteger, &ops::ConvInteger,   &ops::MatMulNBits};
 
+inline constexpr DataType kBytesOfCaches[] = {DataType::kI8, DataType::kF8E4M3};
+inline constexpr std::span<const DataType> kSignedBytes = std::span(kBytesOfCaches).first(1);
+
 struct FusionAbilities {
   // Operators that apply an expression to their result before they store it (Epilogue).
   std::span<const Op> epilogues = kProducts;
@@ -34,8 +37,8 @@ struct FusionAbilities {
   int64_t streamedElements = 0;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
-  // Attention to keys and values that are bytes. Others get these as floats.
-  bool attentionToBytes = true;
+  // Types of 8 bits of which Attention reads keys and values. It gets those of others as floats.
+  std::span<const DataType> attendedBytes = kSignedBytes;
   // Attention with fewer masks than batches (AttentionAttrs::maskBatches).
   bool repeatedMasks = false;
 };
@@ -54,7 +57,7 @@ inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGenerat
                                                    .activationProducts = false,
                                                    .bytesFromAnywhere = true,
                                                    .dynamicQuantisation = false,
-                                                   .attentionToBytes = false,
+                                                   .attendedBytes = kBytesOfCaches,
                                                    .repeatedMasks = true};
 
 }  // namespace camshaft

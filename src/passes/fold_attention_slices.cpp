@@ -7,6 +7,8 @@
 //   %y = Attention(%q, %cache, %values) {keys = [n]}
 //
 // Where the backend can, this goes for caches of bytes that are cast to floats for it too.
+#include <algorithm>
+
 #include "ir/rewrite.h"
 #include "ops/attention.h"
 #include "ops/move.h"
@@ -16,11 +18,11 @@
 
 namespace camshaft {
 
-// The bytes that are cast to an operand; null where there are none.
-static Value* bytesIn(const Value* operand) {
+// The numbers of 8 bits that are cast to an operand; null where there are none of such types.
+static Value* bytesIn(const Value* operand, std::span<const DataType> types) {
   const Node* cast = producerOf(operand, &ops::Pointwise);
   const bool isCast = cast && cast->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kCast);
-  return isCast && cast->input(0)->dataType() == DataType::kI8 ? cast->input(0) : nullptr;
+  return isCast && std::ranges::count(types, cast->input(0)->dataType()) ? cast->input(0) : nullptr;
 }
 
 // The slice that computes an operand of rank 4 as the first so many elements along an axis.
@@ -33,12 +35,13 @@ static const Node* firstOnes(const Value* operand, int64_t axis) {
   return isFirst ? slice : nullptr;
 }
 
-static bool foldOperands(Graph& graph, Node* node, bool readsBytes) {
+static bool foldOperands(Graph& graph, Node* node, std::span<const DataType> byteTypes) {
   AttentionAttrs attrs = node->as<AttentionAttrs>();
   std::vector<Value*> inputs = node->inputs;
-  Value *keyBytes = bytesIn(inputs[1]), *valueBytes = bytesIn(inputs[2]);
-  if (readsBytes && keyBytes && valueBytes && keyBytes->rank() == 4 && valueBytes->rank() == 4 &&
-      !attrs.transposedKeys) {
+  Value* keyBytes = bytesIn(inputs[1], byteTypes);
+  Value* valueBytes = bytesIn(inputs[2], byteTypes);
+  if (keyBytes && valueBytes && keyBytes->dataType() == valueBytes->dataType() &&
+      keyBytes->rank() == 4 && valueBytes->rank() == 4 && !attrs.transposedKeys) {
     inputs[1] = keyBytes;
     inputs[2] = valueBytes;
   }
@@ -60,7 +63,7 @@ bool foldAttentionSlices(Graph& graph, const PassOptions& options) {
   bool changed = false;
   for (Node* node : graph.nodeList())
     if (node->op == &ops::Attention && !node->epilogue)
-      changed |= foldOperands(graph, node, options.fusion.attentionToBytes);
+      changed |= foldOperands(graph, node, options.fusion.attendedBytes);
   return changed;
 }
 

@@ -15,7 +15,9 @@
 
 #include "ir/rewrite.h"
 #include "ops/attention.h"
+#include "ops/move.h"
 #include "ops/ops.h"
+#include "ops/pointwise.h"
 #include "passes/bound_expr.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
@@ -47,12 +49,14 @@ static bool goesOnInBytes(const Node* anchor, const Node* node) {
 }
 
 // Attention stores bytes where the copy of its result that is saved counts: among many keys it does
-// not, and libraries' kernels, which take no epilogue, are there to be chosen.
+// not, and libraries' kernels, which take no epilogue, are there to be chosen. They have none for
+// keys of 8 bits.
 static bool attentionTakes(const Graph& graph, const Node* attention, const Node* node) {
   constexpr int64_t kManyKeys = 1024;
   const Dim keys = attentionGeometry(*attention).k.length;
-  return node->inputs.size() == 1 && isOfEightBits(node->output()) &&
-         rangeOf(keys, graph.symbolRange()).max <= kManyKeys;
+  if (node->inputs.size() != 1) return false;
+  return isOfEightBits(attention->input(1)) ||
+         (isOfEightBits(node->output()) && rangeOf(keys, graph.symbolRange()).max <= kManyKeys);
 }
 
 // Kernels of real numbers store real numbers, but for backends where all store anything: what is
@@ -112,6 +116,22 @@ static bool fuseInto(Graph& graph, Node* anchor, Node* node) {
   return true;
 }
 
+// Work on one tensor behind a reshape is as well done in front of it, by what computes the tensor.
+static bool moveBeforeReshape(Graph& graph, Node* node, const PassOptions& options) {
+  Node* reshape = node->inputs.size() == 1 ? producerOf(node->input(0), &ops::Reshape) : nullptr;
+  if (!reshape || reshape->epilogue || soleUser(graph, reshape->output()) != node) return false;
+  const Node* anchor = reshape->input(0)->producer;
+  if (!anchor || !isOneOf(options.fusion.epilogues, anchor) || anchor->outputs.size() != 1 ||
+      soleUser(graph, reshape->input(0)) != reshape || !storesResult(graph, anchor, node, options))
+    return false;
+  Node* work = graph.add(&ops::Pointwise, node->name, {reshape->input(0)},
+                         node->as<PointwiseAttrs>(), reshape);
+  Node* last = graph.add(&ops::Reshape, reshape->name, {work->output()},
+                         reshape->as<ReshapeAttrs>(), reshape);
+  replaceValue(graph, node->output(), last->output());
+  return true;
+}
+
 // Work on one tensor in front of a transpose is as well done behind it: a conversion of the input.
 static bool fuseFromBehind(Graph& graph, Node* transpose) {
   Node* node = producerOf(transpose->input(0), &ops::Pointwise);
@@ -135,8 +155,11 @@ static bool fuseFromBehind(Graph& graph, Node* transpose) {
 }
 
 bool fuseEpilogues(Graph& graph, const PassOptions& options) {
-  NodeOrder order = orderOf(graph);
   bool changed = false;
+  for (Node* node : graph.nodeList())
+    if (node->op == &ops::Pointwise && !node->epilogue)
+      changed |= moveBeforeReshape(graph, node, options);
+  NodeOrder order = orderOf(graph);
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::Pointwise || node->epilogue) continue;
     Node* anchor = findAnchor(graph, node, options, order);

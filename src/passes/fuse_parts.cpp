@@ -8,11 +8,13 @@
 //   %y = PointwiseParts(%x, %cos, %sin)
 //
 // and so does %y = Pointwise(%x, %cos, Concat(-%b, %a), %sin), as exporters of transformers write.
+// What a Pointwise alone makes of such a tensor is part of the node, as bytes for a cache are.
 // Each would be a small kernel of its own otherwise, and a step of one token is little else. So
 // would positions, masks and indices that are computed of the inputs alone: they become one node
 // too.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -177,6 +179,73 @@ Parted inOrderOfReader(const Graph& graph, Parted parted) {
   return parted;
 }
 
+// The same in a shape that has dimensions of 1 elsewhere; nothing for another one.
+std::optional<Parted> reshaped(Parted parted, Value* to) {
+  const Shape &from = parted.value->shape(), &shape = to->shape();
+  std::vector<size_t> axes;  // of `from`, but for dimensions of 1
+  for (size_t i = 0; i < from.size(); ++i)
+    if (!from[i].isConstant(1)) axes.push_back(i);
+  std::vector<std::optional<size_t>> sources;
+  size_t next = 0;
+  for (const Dim& dim : shape) {
+    const bool isOne = dim.isConstant(1);
+    if (!isOne && (next == axes.size() || from[axes[next]] != dim)) return std::nullopt;
+    sources.push_back(isOne ? std::nullopt : std::optional(axes[next++]));
+  }
+  if (next != axes.size() || shape.back().isConstant(1) || from.back().isConstant(1))
+    return std::nullopt;
+  const auto place = [&](std::vector<Dim>& dims, int64_t one) {
+    std::vector<Dim> placed;
+    for (const auto& source : sources) placed.push_back(source ? dims[*source] : Dim(one));
+    dims = std::move(placed);
+  };
+  for (Part& part : parted.parts) {
+    place(part.begin, 0);
+    place(part.size, 1);
+    for (Operand& operand : part.operands) place(operand.strides, 0);
+  }
+  parted.value = to;
+  return parted;
+}
+
+// What a Pointwise makes of it; nothing where it cannot be computed by parts.
+std::optional<Parted> computed(const Parted& parted, const Node* reader) {
+  const BoundExpr outer = boundExpr(*reader);
+  const Shape& whole = reader->output()->shape();
+  const auto own = std::ranges::find(outer.inputs, parted.value);
+  if (whole != parted.value->shape() || std::ranges::count(outer.inputs, parted.value) != 1)
+    return std::nullopt;
+  Parted result{reader->output(), parted.parts};
+  for (Part& part : result.parts) {
+    std::vector<int> innerInputs(part.operands.size()), outerInputs;
+    std::iota(innerInputs.begin(), innerInputs.end(), 0);
+    for (Value* value : outer.inputs) {
+      outerInputs.push_back(value == parted.value ? -1 : static_cast<int>(part.operands.size()));
+      if (value == parted.value) continue;
+      if (!broadcastsPlainly(value, whole)) return std::nullopt;
+      std::optional<Operand> operand = operandOf(value, part.size, part.begin);
+      if (!operand) return std::nullopt;
+      part.operands.push_back(std::move(*operand));
+    }
+    part.expr = outer.expr.composed(static_cast<int>(own - outer.inputs.begin()), part.expr,
+                                    innerInputs, outerInputs);
+  }
+  return result;
+}
+
+// The same with the work on it that nodes do which alone read it, perhaps in another shape.
+Parted withWorkBehind(const Graph& graph, Parted parted) {
+  const Node* reader = soleUser(graph, parted.value);
+  std::optional<Parted> before = parted;
+  if (reader && reader->op == &ops::Reshape && !reader->epilogue) {
+    before = reshaped(parted, reader->output());
+    reader = soleUser(graph, reader->output());
+  }
+  if (!before || !reader || reader->op != &ops::Pointwise || reader->epilogue) return parted;
+  std::optional<Parted> after = computed(*before, reader);
+  return after ? withWorkBehind(graph, std::move(*after)) : parted;
+}
+
 Values sourcesOf(const Parted& parted) {
   Values sources;
   for (const Part& part : parted.parts)
@@ -225,7 +294,8 @@ class PartsFusion {
     order_ = orderOf(graph_);
     for (Node* node : graph_.nodeList())
       if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
-        if (isRotation(*parted)) addToGroups(inOrderOfReader(graph_, std::move(*parted)));
+        if (isRotation(*parted) && !rotated_.contains(parted->value))
+          addToGroups(withWorkBehind(graph_, inOrderOfReader(graph_, std::move(*parted))));
     for (Group& group : groups_) addSlices(group);
     addIndices();
     replaceGroups();
@@ -281,10 +351,18 @@ class PartsFusion {
       std::optional<Part> part =
           partOf(unchanged(value), unchanged(value), 0, value->shape(), zero, value->shape());
       if (!part || part->operands[0].source == value) continue;
-      Parted parted{value, {std::move(*part)}};
+      Parted parted = withWorkBehind(graph_, {value, {std::move(*part)}});
+      if (graph_.isOutput(parted.value) || !isThereFor(group, parted)) continue;
       if (sharesSource(group, sourcesOf(parted)) && fits(group, parted, group.at))
         add(group, std::move(parted), group.at);
     }
+  }
+
+  // Whether all that it reads is computed before the group is.
+  bool isThereFor(const Group& group, const Parted& parted) const {
+    return std::ranges::all_of(sourcesOf(parted), [&](const Value* source) {
+      return !source->producer || order_.at(source->producer) < order_.at(group.at);
+    });
   }
 
   // Small tensors of integers or truths, of inputs and constants.

@@ -202,7 +202,19 @@ inline float __shfl_xor_sync(unsigned, float value, int distance) {
   return emulated::fromLane(value, distance);
 }
 
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const uint64_t bytes = low | static_cast<uint64_t>(high) << 32;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i)
+    result |= static_cast<unsigned>(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+  return result;
+}
+
 #include "backends/cuda/device/prelude.cuh"
+#include "backends/cuda/device/bytes.cuh"
 
 inline float halfToFloat(unsigned short bits) {
   return static_cast<float>(camshaft::Half::fromBits(bits));
@@ -211,6 +223,9 @@ inline unsigned short floatToHalf(float value) { return camshaft::Half(value).bi
 
 namespace emulated {
 
+inline void storeShared(SharedAddress to, const Vector<unsigned, 4>& words) {
+  std::memcpy(to, &words, 16);
+}
 inline Vector<float, 4> readFourFromBlock(const float* place, int rank) {
   Vector<float, 4> values;
   for (int i = 0; i < 4; ++i) values.v[i] = readFromBlock(place + i, rank);

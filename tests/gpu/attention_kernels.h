@@ -66,6 +66,7 @@ inline std::string entry(int block, const std::string& out, const AttentionText&
 inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
   const Plan plan(c);
   FlashKernel kernel{.element = c.element,
+                     .stored = c.element,
                      .bias = c.bias,
                      .headSize = c.headSize,
                      .valueSize = c.valueSize,
@@ -88,15 +89,17 @@ inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
   launch.shared = kernel.sharedBytes();
   launch.cluster = tile.keyBlocks;
   launch.source =
-      deviceFile("device/prelude.cuh") + deviceFile("device/mma.cuh") + kernel.constants() +
-      deviceFile("attention/problem.cuh") + deviceFile("attention/flash_tiles.cuh") +
-      deviceFile("attention/flash_warp.cuh") + deviceFile("attention/flash.cuh") +
+      deviceFile("device/prelude.cuh") + deviceFile("device/bytes.cuh") +
+      deviceFile("device/mma.cuh") + kernel.constants() + deviceFile("attention/problem.cuh") +
+      deviceFile("attention/flash_tiles.cuh") + deviceFile("attention/flash_warp.cuh") +
+      deviceFile("attention/flash.cuh") +
       entry(launch.block, "Element*", problemText(c, plan), "  attention::attend(p, memory);\n");
   return launch;
 }
 
 inline PlainKernel plainKernel(const Case& c) {
   return {.element = c.element,
+          .stored = c.element,
           .bias = c.bias,
           .headSize = c.headSize,
           .valueSize = c.valueSize,

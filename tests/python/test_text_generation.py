@@ -24,7 +24,8 @@ def greedy_tokens(model, config, kv_heads, count):
     """By ONNX Runtime, with caches that grow."""
     session = onnxruntime.InferenceSession(model.SerializeToString())
     names = {described.name for described in session.get_inputs()}
-    caches = {past: numpy.zeros((1, kv_heads, 0, config.size), numpy.float32)
+    element = numpy.int8 if config.caches else numpy.float32
+    caches = {past: numpy.zeros((1, kv_heads, 0, config.size), element)
               for past, _ in language_models.cache_names(config.layers)}
     tokens, step, before = [], PROMPT, 0
     for _ in range(count):
@@ -37,10 +38,11 @@ def greedy_tokens(model, config, kv_heads, count):
     return tokens
 
 
-@pytest.mark.parametrize(("name", "bits", "fixed"), [("gpt2", 0, True), ("gpt2", 0, False), ("llama", 0, True),
-                                                     ("llama", 4, True)])
-def test_tokens_are_those_of_onnx_runtime(tmp_path, name, bits, fixed):
-    config = language_models.Config(bits=bits, positions=64)
+@pytest.mark.parametrize(("name", "bits", "caches", "fixed"), [
+    ("gpt2", 0, "", True), ("gpt2", 0, "", False), ("llama", 0, "", True), ("llama", 4, "", True),
+    ("llama", 0, "int8", True)])
+def test_tokens_are_those_of_onnx_runtime(tmp_path, name, bits, caches, fixed):
+    config = language_models.Config(bits=bits, caches=caches, positions=64)
     model = getattr(language_models, name)(config, seed=3)
     language_models.save(model, tmp_path / "model.onnx")
     decoder = generate.Decoder(tmp_path / "model.onnx", room=64, most=4, fixed_caches=fixed)

@@ -80,6 +80,19 @@ TEST(Attention, OneQueryOfGroupsOfHeads) {
       {{{"b", 2}, {"t", 40}}, {{"b", 1}, {"t", 1}}});
 }
 
+// Caches of 8 bits, by one query and by many, with matrix units and without.
+TEST(Attention, KeysOf8Bits) {
+  for (const char* bytes : {"i8", "f8e4m3"})
+    for (const char* queries : {"f16", "bf16", "f32"})
+      expectKernelsMatch(
+          str("symbols s, t graph g(%q: ", queries, "[1, 4, s, 32], %k: ", bytes,
+              "[1, 2, t + 10, 32], %v: ", bytes,
+              "[1, 2, t + 10, 32]) {"
+              " %y = Attention(%q, %k, %v) {scale = 0.005, causal = true, align_end = true,"
+              " keys = [t]} return %y }"),
+          {{{"s", 1}, {"t", 290}}, {{"s", 9}, {"t", 70}}});
+}
+
 // The kernels with and without matrix units, one and several parts of the keys.
 TEST(Attention, EndsInBytes) {
   for (const char* sizes : {"2, 35, 16", "1, 2, 16", "1, 300, 64", "2, 9, 12"})

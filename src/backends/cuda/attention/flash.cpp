@@ -26,6 +26,11 @@ bool isComputed(DataType type) {
   return isNarrow(type) || type == DataType::kF32 || type == DataType::kF64;
 }
 
+bool readsBytes(const Node& node) {
+  const DataType keys = node.inputs[1]->dataType();
+  return keys == DataType::kI8 || keys == DataType::kF8E4M3;
+}
+
 Verdict supportsAny(const Node& node) {
   const AttentionGeometry sizes = attentionGeometry(node);
   if (node.epilogue && static_cast<int>(node.inputs.size()) > node.ownInputs())
@@ -34,9 +39,10 @@ Verdict supportsAny(const Node& node) {
     if (std::string why = whyNotPrinted(node.epilogue->expr); !why.empty()) return Verdict::no(why);
   if (!sizes.q.size.isConstant() || !sizes.v.size.isConstant())
     return Verdict::no("needs head sizes known while building");
-  if (node.inputs[1]->dataType() != node.inputs[0]->dataType())
+  if (!readsBytes(node) && node.inputs[1]->dataType() != node.inputs[0]->dataType())
     return Verdict::no(
-        str("attends to keys of the type of its queries, not to ", node.inputs[1]->dataType()));
+        str("attends to keys of the type of its queries, of i8 or of f8e4m3, not to ",
+            node.inputs[1]->dataType()));
   const DataType bias = biasTypeOf(node).value_or(DataType::kBool);
   if (bias != DataType::kBool && !isComputed(bias))
     return Verdict::no(str("has no ", bias, " masks"));
@@ -112,7 +118,8 @@ std::vector<FlashTile> tilesOf(const Node& node, const BuildContext& context) {
                      .keys = opt(sizes.k.length),
                      .headSize = static_cast<int>(sizes.q.size.value()),
                      .valueSize = static_cast<int>(sizes.v.size.value()),
-                     .hasBias = node.hasInput(kMask)});
+                     .hasBias = node.hasInput(kMask),
+                     .readsBytes = readsBytes(node)});
 }
 
 // prepare() knows the sizes, and refuses numbers beyond its list.
@@ -254,6 +261,12 @@ Prepared finished(KernelText& kernel, const Node& node, const AttentionGeometry&
   return kernel.prepared(shape);
 }
 
+// For the kernel's name.
+std::string typesOf(const Node& node) {
+  const DataType queries = node.inputs[0]->dataType();
+  return readsBytes(node) ? str(queries, "_", node.inputs[1]->dataType()) : str(queries);
+}
+
 void addOperands(KernelText& kernel) {
   kernel.input("q", 0);
   kernel.input("k", 1);
@@ -268,13 +281,14 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
   if (config >= static_cast<int64_t>(tiles.size()))
     return Prepared::no(str("has ", tiles.size(), " tiles for these sizes"));
   const FlashTile& tile = tiles[config];
-  KernelText kernel(str("attention_", node.inputs[0]->dataType(), "_", tile.rows(), "x",
-                        tile.tileKeys(), tile.warpgroups ? "_wgmma" : "_mma"),
+  KernelText kernel(str("attention_", typesOf(node), "_", tile.rows(), "x", tile.tileKeys(),
+                        tile.warpgroups ? "_wgmma" : "_mma"),
                     node, context);
   addOperands(kernel);
   const Bias bias = ofRows(addBias(kernel, node), rows);
   const FlashKernel flash{
       .element = node.inputs[0]->dataType(),
+      .stored = node.inputs[1]->dataType(),
       .bias = biasTypeOf(node),
       .output = epilogueTypeOf(node),
       .headSize = static_cast<int>(sizes.q.size.value()),
@@ -302,6 +316,7 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
   const auto& attrs = node.as<AttentionAttrs>();
   const AttentionGeometry sizes = attentionGeometry(node);
   const PlainKernel plain{.element = node.inputs[0]->dataType(),
+                          .stored = node.inputs[1]->dataType(),
                           .bias = biasTypeOf(node),
                           .output = epilogueTypeOf(node),
                           .headSize = static_cast<int>(sizes.q.size.value()),
@@ -310,7 +325,7 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
                           .transposedKeys = attrs.transposedKeys,
                           .scale = attrs.scale,
                           .softcap = attrs.softcap};
-  KernelText kernel(str("attention_", plain.element, "_plain"), node, context);
+  KernelText kernel(str("attention_", typesOf(node), "_plain"), node, context);
   addOperands(kernel);
   const Bias bias = addBias(kernel, node);
   kernel.functions += plain.constants();

@@ -64,48 +64,56 @@ __device__ __forceinline__ void addParts(const Problem& p, const Place& place, f
 }
 
 // The keys and values of a tile; copies of tiles that do not exist are empty.
-__device__ __forceinline__ void copyTile(const Loader& loader, const Place& place, int tile,
-                                         int stage) {
+__device__ __forceinline__ void copyTile(Loader& loader, const Place& place, int tile, int stage) {
   if (tile < place.endTile) {
-    loader.copyKeys(tile, stage);
-    loader.copyValues(tile, stage);
+    loader.takeKeys(tile, stage);
+    loader.takeValues(tile, stage);
   }
   commitCopies();
 }
+__device__ __forceinline__ void putTile(const Loader& loader, const Place& place, int tile,
+                                        int stage) {
+  if (tile >= place.endTile) return;
+  loader.putKeys(stage);
+  loader.putValues(stage);
+}
 
-__device__ __forceinline__ void attendOneTile(Warp& warp, const Loader& loader,
-                                              const Place& place) {
-  loader.copyKeys(place.firstTile, 0);
+__device__ __forceinline__ void attendOneTile(Warp& warp, Loader& loader, const Place& place) {
+  loader.takeKeys(place.firstTile, 0);
   commitCopies();
-  loader.copyValues(place.firstTile, 0);
+  loader.takeValues(place.firstTile, 0);
   commitCopies();
+  loader.putKeys(0);
   syncCopies<1>();
   warp.loadQueries();
   const bool sees = place.firstTile < place.endTile && warp.weigh(place.firstTile, 0);
+  loader.putValues(0);
   syncCopies<0>();
   if (sees) warp.multiplyValues(0);
   if (kSplitsKeys || kWarpgroups) __syncthreads();
 }
 
 // Each tile is multiplied while the next ones are copied.
-__device__ __forceinline__ void attendTiles(Warp& warp, const Loader& loader, const Place& place) {
+__device__ __forceinline__ void attendTiles(Warp& warp, Loader& loader, const Place& place) {
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage)
     copyTile(loader, place, place.firstTile + stage, stage);
+  putTile(loader, place, place.firstTile, 0);
   syncCopies<kStages - 2>();
   warp.loadQueries();
   int stage = 0;
   for (int tile = place.firstTile; tile < place.endTile; ++tile) {
-    copyTile(loader, place, tile + kStages - 1, stage == 0 ? kStages - 1 : stage - 1);
+    const int next = tile + kStages - 1, nextStage = stage == 0 ? kStages - 1 : stage - 1;
+    copyTile(loader, place, next, nextStage);
     if (warp.weigh(tile, stage)) warp.multiplyValues(stage);
+    putTile(loader, place, next, nextStage);
     syncCopies<kStages - 2>();
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }
 }
 
 // The same with the scores of the next tile on their way while this one's are weighed.
-__device__ __forceinline__ void attendOverlapping(Warp& warp, const Loader& loader,
-                                                  const Place& place) {
+__device__ __forceinline__ void attendOverlapping(Warp& warp, Loader& loader, const Place& place) {
   copyTile(loader, place, place.firstTile, 0);
   copyTile(loader, place, place.firstTile + 1, 1);
   syncCopies<1>();
@@ -133,7 +141,7 @@ __device__ __forceinline__ void attendOverlapping(Warp& warp, const Loader& load
 __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   const Place place = placeOf(p);
   const SharedAddress shared = sharedAddress(memory);
-  const Loader loader(p, place, shared + kRows * kQueryPitch);
+  Loader loader(p, place, shared + kRows * kQueryPitch);
   copyRows<kRows, kHeadSize, kQueryPitch>(
       shared, p.q + place.batch * p.qStride.batch + place.head * p.qStride.head, p.qStride.token,
       place.firstRow, p.queries);

@@ -6,12 +6,14 @@
 
 #include "cuda_emulator/cluster_emulator.h"
 
-#define FLASH_CASE_BEGIN(Name, E, B, head, value) \
-  namespace Name {                                \
-  using Element = E;                              \
-  using BiasElement = B;                          \
-  using Output = E;                               \
-  constexpr bool kHasEpilogue = false;            \
+#define FLASH_CASE_BEGIN(Name, E, B, head, value) FLASH_STORED_BEGIN(Name, E, E, B, head, value)
+#define FLASH_STORED_BEGIN(Name, E, S, B, head, value) \
+  namespace Name {                                     \
+  using Element = E;                                   \
+  using Stored = S;                                    \
+  using BiasElement = B;                               \
+  using Output = E;                                    \
+  constexpr bool kHasEpilogue = false;                 \
   constexpr int kHeadSize = head, kValueSize = value;
 #define FLASH_TILE(rowWarps, keyWarps, keyBlocks, warpRows, keys, stages, groups)   \
   constexpr int kRowWarps = rowWarps, kKeyWarps = keyWarps, kKeyBlocks = keyBlocks, \
@@ -26,6 +28,7 @@
 #define FLASH_CASE_END                                                                   \
   struct Kernel {                                                                        \
     using E = Element;                                                                   \
+    using S = Stored;                                                                    \
     using B = BiasElement;                                                               \
     using Problem = attention::Problem;                                                  \
     static constexpr int head = kHeadSize, value = kValueSize, rows = attention::kRows,  \
@@ -130,6 +133,33 @@ FLASH_SCORES(true, true, false, 0.125, 0)
 #include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
+FLASH_STORED_BEGIN(Bytes, f16, signed char, f16, 40, 24)
+FLASH_TILE(1, 4, 2, 16, 32, 2, false)
+FLASH_SCORES(false, false, false, 0.02, 0)
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
+FLASH_CASE_END
+
+FLASH_STORED_BEGIN(BytesOnce, bf16, signed char, f16, 64, 64)
+FLASH_TILE(1, 4, 4, 16, 16, 1, false)
+FLASH_SCORES(false, false, false, 0.02, 0)
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
+FLASH_CASE_END
+
+FLASH_STORED_BEGIN(Float8Group, f16, f8e4m3, bool, 64, 96)
+FLASH_TILE(4, 1, 1, 16, 64, 2, true)
+FLASH_SCORES(true, true, false, 0.125, 0)
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
+FLASH_CASE_END
+
 namespace {
 
 struct Sizes {
@@ -144,6 +174,8 @@ std::unique_ptr<T[]> randomElements(size_t count, std::mt19937& generator) {
     const float value = normal(generator);
     if constexpr (std::is_same_v<T, bool>)
       values[i] = value > 0;
+    else if constexpr (std::is_same_v<T, signed char>)
+      values[i] = static_cast<signed char>(std::clamp(40 * value, -128.0f, 127.0f));
     else
       values[i] = toStorage<T>(value);
   }
@@ -208,9 +240,10 @@ double attend(const Sizes& s) {
   std::mt19937 generator(1);
   const int keyHeads = s.heads / s.group, biasRow = (s.keys + 1) / 2 * 2;
   using E = typename K::E;
+  using S = typename K::S;
   const auto q = randomElements<E>(s.batches * s.heads * s.queries * K::head, generator);
-  const auto k = randomElements<E>(s.batches * keyHeads * s.keys * K::head, generator);
-  const auto v = randomElements<E>(s.batches * keyHeads * s.keys * K::value, generator);
+  const auto k = randomElements<S>(s.batches * keyHeads * s.keys * K::head, generator);
+  const auto v = randomElements<S>(s.batches * keyHeads * s.keys * K::value, generator);
   const auto bias = randomElements<typename K::B>(2 * s.heads * s.queries * biasRow, generator);
   std::vector<E> out(s.batches * s.heads * s.queries * K::value, toStorage<E>(1e4f));
   // Queries and results token by token, keys and values head by head.
@@ -272,6 +305,13 @@ TEST(Flash, MultipliesInWarpgroups) {
   EXPECT_LT(attend<Overlap::Kernel>({1, 2, 1, 150, 300, 150}), kF16);
   EXPECT_LT(attend<Overlap::Kernel>({1, 1, 1, 70, 70}), kF16);
   EXPECT_LT(attend<LargeGroup::Kernel>({1, 2, 1, 70, 150}), kBf16);
+}
+
+TEST(Flash, ReadsBytes) {
+  EXPECT_LT(attend<Bytes::Kernel>({2, 4, 2, 13, 700}), kF16);
+  EXPECT_LT(attend<Bytes::Kernel>({1, 1, 1, 1, 3}), kF16);
+  EXPECT_LT(attend<BytesOnce::Kernel>({1, 2, 1, 4, 250}), kBf16);
+  EXPECT_LT(attend<Float8Group::Kernel>({1, 2, 1, 100, 230, 130}), kF16);
 }
 
 TEST(Flash, ReloadsQueriesOfLargeHeads) {

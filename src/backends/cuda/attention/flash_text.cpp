@@ -18,8 +18,9 @@ std::string flag(std::string_view name, bool value) {
   return str("constexpr bool ", name, " = ", value, ";\n");
 }
 // `output`: of results with an epilogue applied.
-std::string types(DataType element, std::optional<DataType> bias, std::optional<DataType> output) {
-  return str("using Element = ", storageType(element),
+std::string types(DataType element, DataType stored, std::optional<DataType> bias,
+                  std::optional<DataType> output) {
+  return str("using Element = ", storageType(element), ";\nusing Stored = ", storageType(stored),
              ";\nusing BiasElement = ", storageType(bias.value_or(DataType::kF32)),
              ";\nusing Output = ", output ? storageType(*output) : "Element", ";\n",
              flag("kHasEpilogue", output.has_value()));
@@ -91,9 +92,11 @@ std::vector<FlashTile> flashTiles(const FlashSizes& sizes) {
                                                      : tilesForFewRows(sizes, size);
   const int rows = padded(static_cast<int>(std::min<int64_t>(sizes.queries, 256)));
   std::vector<FlashTile> kept;
-  for (const FlashTile& tile : tiles)
+  for (FlashTile tile : tiles) {
+    if (sizes.readsBytes) tile.stages = 2, tile.overlaps = false;  // registers hold the next tile
     if (tile.rows() < 2 * rows && std::find(kept.begin(), kept.end(), tile) == kept.end())
       kept.push_back(tile);
+  }
   return kept;
 }
 
@@ -111,7 +114,7 @@ int FlashKernel::sharedBytes() const {
 }
 
 std::string FlashKernel::constants() const {
-  return str(types(element, bias, output), number("kHeadSize", headSize),
+  return str(types(element, stored, bias, output), number("kHeadSize", headSize),
              number("kValueSize", valueSize), number("kRowWarps", tile.rowWarps),
              number("kKeyWarps", tile.keyWarps), number("kKeyBlocks", tile.keyBlocks),
              number("kWarpRows", tile.warpRows), number("kKeys", tile.keys),
@@ -127,7 +130,7 @@ int PlainKernel::stagedBytes() const {
 }
 
 std::string PlainKernel::constants() const {
-  return str(types(element, bias, output), number("kHeadSize", headSize),
+  return str(types(element, stored, bias, output), number("kHeadSize", headSize),
              number("kValueSize", valueSize), number("kRowWarps", kRowWarps),
              number("kWarpRows", warpRows()), flag("kCausal", causal),
              flag("kHasBias", bias.has_value()), flag("kTransposedKeys", transposedKeys),

@@ -32,6 +32,7 @@ struct FlashSizes {
   int64_t queries = 1, keys = 1;
   int headSize = 64, valueSize = 64;
   bool hasBias = false;
+  bool readsBytes = false;  // keys and values of 8 bits
 };
 // Tiles worth timing, the best guess first; at most kMostFlashTiles.
 constexpr int kMostFlashTiles = 6;
@@ -40,8 +41,9 @@ std::vector<FlashTile> flashTiles(const FlashSizes& sizes);
 // What is known when the kernel is printed.
 struct FlashKernel {
   DataType element = DataType::kF16;
-  std::optional<DataType> bias;    // bool selects
-  std::optional<DataType> output;  // of what an epilogue makes of results
+  DataType stored = DataType::kF16;  // of keys and values: as elements, or of 8 bits
+  std::optional<DataType> bias;      // bool selects
+  std::optional<DataType> output;    // of what an epilogue makes of results
   int headSize = 64, valueSize = 64;
   bool causal = false;
   bool biasPairs = false;   // rows of the bias begin at even elements and have an even length
@@ -55,7 +57,7 @@ struct FlashKernel {
 
 // Attention without matrix units (plain.cuh).
 struct PlainKernel {
-  DataType element = DataType::kF32;
+  DataType element = DataType::kF32, stored = DataType::kF32;
   std::optional<DataType> bias, output;
   int headSize = 64, valueSize = 64;
   bool causal = false, transposedKeys = false;

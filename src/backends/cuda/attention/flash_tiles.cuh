@@ -8,7 +8,10 @@
 // The peak is the largest score so far, give or take kSlack, so that results seldom have to be
 // scaled again. At the end, parts of the keys are brought to a common peak and added up.
 //
-// Before this file stand: Element, BiasElement, kHeadSize, kValueSize, kRowWarps, kKeyWarps,
+// Keys and values of 8 bits are elements in shared memory: those of the next tile wait in registers
+// until this one is done.
+//
+// Before this file stand: Element, Stored, BiasElement, kHeadSize, kValueSize, kRowWarps, kKeyWarps,
 // kKeyBlocks, kWarpRows, kKeys (of one warp in one tile), kStages, kSingleTile, kWarpgroups,
 // kOverlaps (warpgroups multiply the next keys while they weigh these; three stages), kCausal,
 // kHasBias, kBiasPairs (two neighbours of the bias can be read at once), kScale, kSoftcap.
@@ -41,6 +44,7 @@ constexpr bool kKeepsQueries =
     kWarpgroups ? kOverlaps || kSingleTile : kHeadPadded * kWarpRows <= 64 * 32;
 constexpr int kQueryTiles = kKeepsQueries || kWarpgroups ? kHeadPadded / 16 : 1;
 constexpr bool kSplitsKeys = kKeyWarps > 1 || kKeyBlocks > 1;
+constexpr bool kReadsBytes = sizeof(Stored) == 1;  // with two stages, and without kOverlaps
 
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kSlack = 8;
@@ -89,21 +93,82 @@ __device__ __forceinline__ int wordOffset(int row, int word) {
   return row * kPitch + word * 16;
 }
 
+// Words of eight elements in kCount rows of kSize elements, padded, and how many a thread has.
+template <int kCount, int kSize>
+constexpr int kWordsOf = kCount * ((kSize + kStep - 1) / kStep * kStep / 8);
+template <int kCount, int kSize>
+constexpr int kOwnWords = (kWordsOf<kCount, kSize> + kThreads - 1) / kThreads;
+
+// Calls visit(n, row, word, isThere) for the thread's words of rows [first, first + kCount).
+template <int kCount, int kSize, int kUnrolled, class F>
+__device__ __forceinline__ void forOwnWords(int first, int end, const F& visit) {
+  constexpr int kWords = kWordsOf<kCount, kSize>, kRowWords = kWords / kCount;
+#pragma unroll kUnrolled
+  for (int n = 0; n < kOwnWords<kCount, kSize>; ++n) {
+    const int i = n * kThreads + threadIdx.x;
+    if (kWords % kThreads != 0 && i >= kWords) break;
+    const int row = i / kRowWords, word = i % kRowWords;
+    visit(n, row, word, first + row < end && (kSize % kStep == 0 || word * 8 < kSize));
+  }
+}
+
 // Rows [first, first + kCount) of an operand into shared memory, zeros for what is not there.
 template <int kCount, int kSize, int kPitch>
 __device__ __forceinline__ void copyRows(SharedAddress to, const Element* from, long long stride,
                                          int first, int end) {
-  constexpr int kWords = (kSize + kStep - 1) / kStep * kStep / 8;
-#pragma unroll 8
-  for (int base = 0; base < kCount * kWords; base += kThreads) {
-    const int i = base + threadIdx.x;
-    if (kCount * kWords % kThreads != 0 && i >= kCount * kWords) break;
-    const int row = i / kWords, word = i % kWords;
-    const bool isThere = first + row < end && (kSize % kStep == 0 || word * 8 < kSize);
+  forOwnWords<kCount, kSize, 8>(first, end, [&](int, int row, int word, bool isThere) {
     const Element* place = from + (first + row) * stride + word * 8;
     copyAsync(to + wordOffset<kCount, kPitch>(row, word), isThere ? place : from, isThere);
-  }
+  });
 }
+
+// Two neighbours of 8 bits as elements, from byte `at` of a word on.
+template <class S>
+__device__ __forceinline__ unsigned widened(f16, unsigned word, int at) {
+  if constexpr (kIsFloat8<S>) return float8Halves<S>(word >> 8 * at);
+  return packed(f16{}, fromByte(ByteAt<S>{word, at}, 0), fromByte(ByteAt<S>{word, at + 1}, 0));
+}
+template <class S>
+__device__ __forceinline__ unsigned widened(bf16, unsigned word, int at) {
+  const unsigned halves = widened<S>(f16{}, word, at);
+  return packed(bf16{}, toCompute(f16{static_cast<unsigned short>(halves)}),
+                toCompute(f16{static_cast<unsigned short>(halves >> 16)}));
+}
+
+// Keys or values of a tile on their way to shared memory: taken, then put there. Copies arrive by
+// themselves.
+template <int kSize, int kPitch>
+struct CopiedRows {
+  __device__ __forceinline__ void take(SharedAddress to, const Stored* from, long long stride,
+                                       int first, int end) {
+    copyRows<kTileKeys, kSize, kPitch>(to, from, stride, first, end);
+  }
+  __device__ __forceinline__ void put(SharedAddress) const {}
+};
+// The same for bytes, which become elements in registers.
+template <int kSize, int kPitch>
+struct HeldRows {
+  ByteWords<Stored, 8> words[kOwnWords<kTileKeys, kSize>];
+
+  __device__ __forceinline__ void take(SharedAddress, const Stored* from, long long stride,
+                                       int first, int end) {
+    forOwnWords<kTileKeys, kSize, 64>(first, end, [&](int n, int row, int word, bool isThere) {
+      words[n] = {};
+      if (isThere) words[n] = readElements<8>(from + (first + row) * stride + word * 8);
+    });
+  }
+  __device__ __forceinline__ void put(SharedAddress to) const {
+    forOwnWords<kTileKeys, kSize, 64>(0, 0, [&](int n, int row, int word, bool) {
+      Vector<unsigned, 4> elements;
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        elements.v[i] = widened<Stored>(Element{}, words[n].words[i / 2], i % 2 * 2);
+      storeShared(to + wordOffset<kTileKeys, kPitch>(row, word), elements);
+    });
+  }
+};
+template <int kSize, int kPitch>
+using Rows = std::conditional_t<kReadsBytes, HeldRows<kSize, kPitch>, CopiedRows<kSize, kPitch>>;
 
 // Until all but the last kPending copies of every thread have arrived.
 template <int kPending>
@@ -113,11 +178,14 @@ __device__ __forceinline__ void syncCopies() {
   __syncthreads();
 }
 
+// Brings keys and values to shared memory: what was taken is put there.
 struct Loader {
-  const Element *k, *v;
+  const Stored *k, *v;
   long long kToken, vToken;
   int keys;
   SharedAddress shared;  // of the first stage
+  Rows<kHeadSize, kKeyPitch> keyRows;
+  Rows<kValueSize, kValuePitch> valueRows;
 
   __device__ __forceinline__ Loader(const Problem& p, const Place& place, SharedAddress shared)
       : kToken(p.kStride.token), vToken(p.vStride.token), keys(p.keys), shared(shared) {
@@ -125,14 +193,20 @@ struct Loader {
     k = p.k + place.batch * p.kStride.batch + head * p.kStride.head;
     v = p.v + place.batch * p.vStride.batch + head * p.vStride.head;
   }
-  __device__ __forceinline__ void copyKeys(int tile, int stage) const {
-    copyRows<kTileKeys, kHeadSize, kKeyPitch>(shared + stage * kStageBytes, k, kToken,
-                                              tile * kTileKeys, keys);
+  __device__ __forceinline__ SharedAddress keysOf(int stage) const {
+    return shared + stage * kStageBytes;
   }
-  __device__ __forceinline__ void copyValues(int tile, int stage) const {
-    copyRows<kTileKeys, kValueSize, kValuePitch>(shared + stage * kStageBytes + kKeyBytes, v,
-                                                 vToken, tile * kTileKeys, keys);
+  __device__ __forceinline__ SharedAddress valuesOf(int stage) const {
+    return keysOf(stage) + kKeyBytes;
   }
+  __device__ __forceinline__ void takeKeys(int tile, int stage) {
+    keyRows.take(keysOf(stage), k, kToken, tile * kTileKeys, keys);
+  }
+  __device__ __forceinline__ void takeValues(int tile, int stage) {
+    valueRows.take(valuesOf(stage), v, vToken, tile * kTileKeys, keys);
+  }
+  __device__ __forceinline__ void putKeys(int stage) const { keyRows.put(keysOf(stage)); }
+  __device__ __forceinline__ void putValues(int stage) const { valueRows.put(valuesOf(stage)); }
 };
 
 // Has the L2 cache take the keys and values of the block. Those that the kernel before writes are
@@ -142,8 +216,8 @@ __device__ __forceinline__ void fetchAhead(const Problem& p) {
   const Loader loader(p, place, {});
   const int first = place.firstTile * kTileKeys, end = smaller(place.endTile * kTileKeys, p.keys);
   for (int key = first + threadIdx.x; key < end; key += kThreads) {
-    fetchRow(loader.k + key * loader.kToken, kHeadSize * int(sizeof(Element)));
-    fetchRow(loader.v + key * loader.vToken, kValueSize * int(sizeof(Element)));
+    fetchRow(loader.k + key * loader.kToken, kHeadSize * int(sizeof(Stored)));
+    fetchRow(loader.v + key * loader.vToken, kValueSize * int(sizeof(Stored)));
   }
 }
 

@@ -30,17 +30,17 @@ __device__ __forceinline__ Real scaledBias(T bias) {
 }
 
 // Element i of the tile in memory order, so that neighbouring threads read neighbours.
-__device__ __forceinline__ void stageKeys(Real* to, const Element* k, const Problem& p, int first) {
+__device__ __forceinline__ void stageKeys(Real* to, const Stored* k, const Problem& p, int first) {
   for (int i = threadIdx.x; i < 32 * kHeadSize; i += kThreads) {
     const int key = kTransposedKeys ? i % 32 : i / kHeadSize;
     const int feature = kTransposedKeys ? i / 32 : i % kHeadSize;
     if (first + key < p.keys)
       to[key * kKeyPitch + feature] =
-          toCompute(k[(first + key) * p.kStride.token + feature * p.kFeature]);
+          Real(toCompute(k[(first + key) * p.kStride.token + feature * p.kFeature]));
   }
 }
 // Zeros behind the last one: weights of zero do not hide what is no number.
-__device__ __forceinline__ void stageValues(Real* to, const Element* v, const Problem& p,
+__device__ __forceinline__ void stageValues(Real* to, const Stored* v, const Problem& p,
                                             int first) {
   for (int i = threadIdx.x; i < 32 * kValueSize; i += kThreads) {
     const int key = first + i / kValueSize;
@@ -102,8 +102,8 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   const int batch = blockIdx.x / blocks, head = blockIdx.y, lane = threadIdx.x % 32;
   const int row = blockIdx.x % blocks * kRows + threadIdx.x / 32 * kWarpRows;
   const Element* q = p.q + batch * p.qStride.batch + head * p.qStride.head;
-  const Element* k = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
-  const Element* v = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
+  const Stored* k = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
+  const Stored* v = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
   const BiasElement* bias =
       p.bias + batch / p.biasDivisor % p.biasModulo * p.biasBatch + head * p.biasHead;
   Real* keys = reinterpret_cast<Real*>(memory);
@@ -136,9 +136,9 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
     if constexpr (kStaged) {
       addScores(scores, keys + lane * kKeyPitch, queries);
     } else if (key < p.keys) {
-      const Element* own = k + key * p.kStride.token;
+      const Stored* own = k + key * p.kStride.token;
       for (int i = 0; i < kHeadSize; ++i) {
-        const Real feature = toCompute(own[i * p.kFeature]);
+        const Real feature = Real(toCompute(own[i * p.kFeature]));
 #pragma unroll
         for (int r = 0; r < kWarpRows; ++r) scores[r] += feature * Real(toCompute(rows[r][i]));
       }
@@ -169,7 +169,7 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
       for (int c = 0; c < kColumns; ++c) {
         const int column = lane + 32 * c;
         if (column >= kValueSize) break;
-        const Real value = toCompute(v[(first + j) * p.vStride.token + column]);
+        const Real value = Real(toCompute(v[(first + j) * p.vStride.token + column]));
 #pragma unroll
         for (int r = 0; r < kWarpRows; ++r) results[r][c] += weight[r] * value;
       }

@@ -1,5 +1,6 @@
 // What all attention kernels are asked: out = softmax(scale q kT + bias) v, head by head.
-// Before this file stand Element, BiasElement, Output and kHasEpilogue.
+// Before this file stand Element, Stored (of keys and values: Element, or numbers of 8 bits),
+// BiasElement, Output and kHasEpilogue.
 namespace attention {
 
 struct Strides {
@@ -7,7 +8,8 @@ struct Strides {
 };
 
 struct Problem {
-  const Element *q, *k, *v;
+  const Element* q;
+  const Stored *k, *v;
   Output* out;
   const BiasElement* bias;
   int batches, queries, keys;

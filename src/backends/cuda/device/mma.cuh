@@ -9,9 +9,9 @@ __device__ __forceinline__ SharedAddress sharedAddress(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-__device__ __forceinline__ void storeShared(SharedAddress to, const uint4& words) {
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words.x), "r"(words.y),
-               "r"(words.z), "r"(words.w)
+__device__ __forceinline__ void storeShared(SharedAddress to, const Vector<unsigned, 4>& words) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words.v[0]),
+               "r"(words.v[1]), "r"(words.v[2]), "r"(words.v[3])
                : "memory");
 }
 
@@ -22,7 +22,8 @@ __device__ __forceinline__ void copyAsync(SharedAddress to, const void* from, bo
                "r"(isThere ? 16 : 0)
                : "memory");
 #else
-  storeShared(to, isThere ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0});
+  storeShared(to,
+              isThere ? loadVector<4>(static_cast<const unsigned*>(from)) : Vector<unsigned, 4>{});
 #endif
 }
 // Into the L2 cache.
@@ -218,6 +219,9 @@ using SharedAddress = char*;
 
 inline SharedAddress sharedAddress(const void* pointer) {
   return static_cast<char*>(const_cast<void*>(pointer));
+}
+inline void storeShared(SharedAddress to, const Vector<unsigned, 4>& words) {
+  storeVector<4>(reinterpret_cast<unsigned*>(to), words);
 }
 inline void copyAsync(SharedAddress to, const void* from, bool isThere) {
   for (int i = 0; i < 16; ++i) to[i] = isThere ? static_cast<const char*>(from)[i] : 0;

@@ -92,15 +92,20 @@ __device__ __forceinline__ unsigned float8Pair(float first, float second) {
     asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
   return pair;
 }
+// As a pair of f16.
 template <class S>
-__device__ __forceinline__ float float8At(unsigned pair, int at) {
+__device__ __forceinline__ unsigned float8Halves(unsigned pair) {
   const auto bits = static_cast<unsigned short>(pair);
   unsigned halves;
   if constexpr (std::is_same_v<S, f8e4m3>)
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(bits));
   else
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(bits));
-  return toCompute(f16{static_cast<unsigned short>(halves >> 16 * at)});
+  return halves;
+}
+template <class S>
+__device__ __forceinline__ float float8At(unsigned pair, int at) {
+  return toCompute(f16{static_cast<unsigned short>(float8Halves<S>(pair) >> 16 * at)});
 }
 __device__ __forceinline__ float toCompute(f8e4m3 a) { return float8At<f8e4m3>(a.bits, 0); }
 __device__ __forceinline__ float toCompute(f8e5m2 a) { return float8At<f8e5m2>(a.bits, 0); }
@@ -168,6 +173,13 @@ __device__ __forceinline__ unsigned float8Pair(float first, float second) {
 template <class S>
 __device__ __forceinline__ float float8At(unsigned pair, int at) {
   return toCompute(S{static_cast<unsigned char>(pair >> 8 * at)});
+}
+template <class S>
+__device__ __forceinline__ unsigned float8Halves(unsigned pair) {
+  f16 low, high;
+  assign(low, float8At<S>(pair, 0));
+  assign(high, float8At<S>(pair, 1));
+  return low.bits | static_cast<unsigned>(high.bits) << 16;
 }
 #endif
 

@@ -6,11 +6,7 @@ namespace mma {
 using namespace attention;
 
 __device__ __forceinline__ void storeChunk(SharedAddress to, const void* chunk) {
-#ifdef CAMSHAFT_EMULATOR
-  for (int i = 0; i < 16; ++i) to[i] = static_cast<const char*>(chunk)[i];
-#else
-  storeShared(to, *static_cast<const uint4*>(chunk));
-#endif
+  storeShared(to, loadVector<4>(static_cast<const unsigned*>(chunk)));
 }
 
 // Adds kWidth sums of the same place in another block of the cluster.
