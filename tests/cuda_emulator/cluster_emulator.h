@@ -285,5 +285,10 @@ template <class E>
 unsigned packed(E, float low, float high) {
   return toStorage<E>(low).bits | static_cast<unsigned>(toStorage<E>(high).bits) << 16;
 }
+template <class E>
+unsigned addPairs(E, unsigned a, unsigned b) {
+  return packed(E{}, elementOf<E>(a, 0) + elementOf<E>(b, 0),
+                elementOf<E>(a, 1) + elementOf<E>(b, 1));
+}
 
 }  // namespace emulated

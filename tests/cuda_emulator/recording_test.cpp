@@ -166,7 +166,7 @@ class RecordedLibrary : public testing::Test {
   RecordedLibrary()
       : device(cuda::currentDevice()),
         code((device.makeCurrent(), std::as_bytes(std::span(kAddSource)))),
-        kernel(code.find("add", 0)),
+        kernel(code.find("add", 0, 1)),
         x(&device),
         y(&device) {
     for (DeviceBuffer* buffer : {&x, &y}) buffer->reserve(16);

@@ -126,7 +126,9 @@ __device__ __forceinline__ void copyRows(SharedAddress to, const Element* from, 
 template <class S>
 __device__ __forceinline__ unsigned widened(f16, unsigned word, int at) {
   if constexpr (kIsFloat8<S>) return float8Halves<S>(word >> 8 * at);
-  return packed(f16{}, fromByte(ByteAt<S>{word, at}, 0), fromByte(ByteAt<S>{word, at + 1}, 0));
+  // Bytes with 128 added to them, below the bits of 1024; then less 1024 and 128.
+  const unsigned above = __byte_perm(word ^ 0x80808080u, 0x64646464u, at == 0 ? 0x4140 : 0x4342);
+  return addPairs(f16{}, above, 0xe480e480u);
 }
 template <class S>
 __device__ __forceinline__ unsigned widened(bf16, unsigned word, int at) {

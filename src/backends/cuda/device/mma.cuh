@@ -165,6 +165,17 @@ __device__ __forceinline__ unsigned packed(bf16, float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
 }
+// Sums of pairs.
+__device__ __forceinline__ unsigned addPairs(f16, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+__device__ __forceinline__ unsigned addPairs(bf16, unsigned a, unsigned b) {
+  unsigned sum;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3f803f80u), "r"(b));
+  return sum;
+}
 
 __device__ __forceinline__ float exp2Fast(float x) {
   float y;
@@ -330,6 +341,10 @@ inline void multiplyTogether(E, float (*c)[4], const unsigned (&a)[4], SharedAdd
 template <class E>
 inline unsigned packed(E, float low, float high) {
   return toStorage<E>(low).bits | static_cast<unsigned>(toStorage<E>(high).bits) << 16;
+}
+template <class E>
+inline unsigned addPairs(E, unsigned a, unsigned b) {
+  return packed(E{}, half<E>(a, 0) + half<E>(b, 0), half<E>(a, 1) + half<E>(b, 1));
 }
 inline float exp2Fast(float x) { return exp2f(x); }
 inline float fromLane(float value, int distance) {

@@ -7,27 +7,13 @@ using namespace mma;
 // together with what unpacking adds (kWhole), or by itself (kFraction).
 enum class Zeros { kMiddle, kWhole, kFraction };
 
-// Pairs of f16 or bf16; of f16 also a b + c.
+// a b + c of pairs of f16.
 #ifdef CAMSHAFT_EMULATOR
-template <class F>
-inline unsigned addPairs(F, unsigned a, unsigned b) {
-  return packed(F{}, half<F>(a, 0) + half<F>(b, 0), half<F>(a, 1) + half<F>(b, 1));
-}
 inline unsigned multiplyAddPairs(unsigned a, unsigned b, unsigned c) {
   return packed(f16{}, half<f16>(a, 0) * half<f16>(b, 0) + half<f16>(c, 0),
                 half<f16>(a, 1) * half<f16>(b, 1) + half<f16>(c, 1));
 }
 #else
-__device__ __forceinline__ unsigned addPairs(f16, unsigned a, unsigned b) {
-  unsigned sum;
-  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
-  return sum;
-}
-__device__ __forceinline__ unsigned addPairs(bf16, unsigned a, unsigned b) {
-  unsigned sum;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(0x3f803f80u), "r"(b));
-  return sum;
-}
 __device__ __forceinline__ unsigned multiplyAddPairs(unsigned a, unsigned b, unsigned c) {
   unsigned sum;
   asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));

@@ -45,19 +45,23 @@ std::shared_ptr<const CodeLibrary> CodeLibrary::of(std::span<const std::byte> bi
   return library;
 }
 
-CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes) const {
+CUkernel CodeLibrary::find(const std::string& name, unsigned sharedBytes, unsigned cluster) const {
   const RelaxedCapture relaxed;
   CUkernel kernel = nullptr;
   check(driver().cuLibraryGetKernel(&kernel, library_, name.c_str()),
         str("find kernel '", name, "'"));
-  constexpr unsigned kWithoutAsking = 48 << 10;
-  if (sharedBytes > kWithoutAsking) {
+  const auto allow = [&](CUfunction_attribute attribute, unsigned value, const std::string& what) {
     CUdevice device = 0;
     check(driver().cuCtxGetDevice(&device), "ask for the current GPU");
-    check(driver().cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                        static_cast<int>(sharedBytes), kernel, device),
+    check(driver().cuKernelSetAttribute(attribute, static_cast<int>(value), kernel, device), what);
+  };
+  constexpr unsigned kBytesWithoutAsking = 48 << 10, kBlocksWithoutAsking = 8;
+  if (sharedBytes > kBytesWithoutAsking)
+    allow(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes,
           str("give kernel '", name, "' ", sharedBytes, " bytes of shared memory"));
-  }
+  if (cluster > kBlocksWithoutAsking)
+    allow(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+          str("run kernel '", name, "' in clusters of ", cluster, " blocks"));
   // Into memory now: a first launch must not have to, where somebody may be capturing a stream.
   CUfunction function = nullptr;
   check(driver().cuKernelGetFunction(&function, kernel), str("load kernel '", name, "'"));

@@ -21,8 +21,8 @@ class CodeLibrary {
   // The same library for equal bytes while somebody holds it.
   static std::shared_ptr<const CodeLibrary> of(std::span<const std::byte> binary);
 
-  // The entry point, allowed that much dynamic shared memory.
-  CUkernel find(const std::string& name, unsigned sharedBytes) const;
+  // The entry point, allowed that much dynamic shared memory and clusters of so many blocks.
+  CUkernel find(const std::string& name, unsigned sharedBytes, unsigned cluster) const;
 
  private:
   CUlibrary library_ = nullptr;

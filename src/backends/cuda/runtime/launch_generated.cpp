@@ -44,7 +44,7 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
     fail(ErrorKind::kInvalidEngine, "the engine lacks the device code of kernel '", name, "'");
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
-                                       state->params.sharedBytes);
+                                       state->params.sharedBytes, state->params.cluster);
   state->mayOverlap =
       isMachineCode(binary) && currentDevice().target().computeCapability >= kOverlaps;
   return state;

@@ -69,15 +69,8 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
   state->library = CodeLibrary::of(binary);
   const std::string entry = state->windows ? entryOf(shape, *state->windows) : kHopperGemmEntry;
-  state->kernel = state->library->find(entry, static_cast<unsigned>(sharedBytesOf(shape)));
-  constexpr int kPortableCluster = 8;
-  if (clusterSize(shape) > kPortableCluster) {
-    CUdevice device = 0;
-    check(driver().cuCtxGetDevice(&device), "ask for the current GPU");
-    check(driver().cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
-                                        state->kernel, device),
-          "run blocks of a matrix product in a large cluster");
-  }
+  state->kernel = state->library->find(entry, static_cast<unsigned>(sharedBytesOf(shape)),
+                                       static_cast<unsigned>(clusterSize(shape)));
   const Launch one(shape, clusterSize(shape), nullptr);
   check(driver().cuOccupancyMaxActiveClusters(
             &state->activeClusters, reinterpret_cast<CUfunction>(state->kernel), &one.config),
