@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm_block.h"
+#include "backends/cpu/simd/bf16_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm/finish_block.cpp"
@@ -159,13 +161,15 @@ void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t
 void finishProductsBf16(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                         int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
   BFloat16* block = c + row * ldc + column;
-  if (!epilogue.post) {
+  constexpr bool kWantsUnit = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) == 16;
+  if (!epilogue.post && (!kWantsUnit || hasGemm16(Type16::kBf16))) {
     finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
     return;
   }
   finishRows(products, stride, rows, columns, row, column, products, stride, epilogue);
-  epilogue.post(epilogue.postContext, products, row, column, rows, columns, stride);
-  finishRows(products, stride, rows, columns, 0, 0, block, ldc, Epilogue());
+  if (epilogue.post)
+    epilogue.post(epilogue.postContext, products, row, column, rows, columns, stride);
+  for (int64_t i = 0; i < rows; ++i) narrowRow(products + i * stride, columns, block + i * ldc);
 }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
