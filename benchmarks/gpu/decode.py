@@ -36,8 +36,8 @@ def config_of(weights, layers, vocabulary=64, caches="f16", positions=4096):
     is_float = weights in ("f16", "fp8")
     bits, _, block = weights.removeprefix("int").partition(":") if not is_float else ("0", "", "32")
     return language_models.Config(layers=layers, hidden=4096, heads=32, kv_heads=8, inner=14336, vocabulary=vocabulary,
-                                  positions=positions, caches=CACHES[caches], type="float16", bits=int(bits), block=int(block or 32),
-                                  float8=weights == "fp8")
+                                  positions=positions, caches=CACHES[caches], type="float16", bits=int(bits),
+                                  block=int(block or 32), float8=weights == "fp8")
 
 
 def weight_bytes(config):

@@ -16,8 +16,8 @@ namespace camshaft {
 // k and v may be parts of one tensor. The result is tokens too, [batch, length, heads * valueSize].
 // Operands of rank 4 (a cache of keys) stay as above.
 //
-// Keys and values of rank 4, not transposed, may both be i8 or f8e4m3: they are the numbers they hold, as in
-// a cache of 8 bits whose scales are part of q and of what is made of the result.
+// Keys and values of rank 4, not transposed, may both be i8 or f8e4m3: they are the numbers they
+// hold, as in a cache of 8 bits whose scales are part of q and of what is made of the result.
 //
 // With `maskBatches` given, the mask broadcasts to so many batches, and batch i reads that of
 // i % maskBatches, as windows of images do.

@@ -76,6 +76,8 @@ struct DepthwiseBlock {
 // Of the layout kQuads.
 void sumDepthwise(const DepthwiseBlock& block);
 // depthwise_x86.cpp: of the layout kTaps.
+void sumDepthwiseWithAvx2(const DepthwiseBlock& block);
+void sumDepthwiseWithAvxVnni(const DepthwiseBlock& block);
 void sumDepthwiseWithVnni(const DepthwiseBlock& block);
 // depthwise_arm.cpp: of the layout kPairs.
 void sumDepthwiseWithMixedDots(const DepthwiseBlock& block);

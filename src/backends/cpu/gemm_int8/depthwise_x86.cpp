@@ -1,118 +1,100 @@
-// Depthwise sums by AVX-512's vpdpbusd: four taps of eight channels at a time, bytes as u8.
+// Depthwise sums on x86: by vpdpbusd of AVX-512 or AVX, and by what AVX2 has instead.
 #include "backends/cpu/gemm_int8/depthwise.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 
-#define CAMSHAFT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#define CAMSHAFT_VNNI_INLINE CAMSHAFT_VNNI inline __attribute__((always_inline))
+#include <cstring>
 
 namespace camshaft::cpu::gemm_int8 {
+
 namespace {
 
-constexpr int kPixels = 4;   // at a time
-constexpr int kVectors = 4;  // of eight channels, in a block
-constexpr int64_t kQuadBytes = kBlockColumns * 4;
+namespace avx512_vnni {
 
-// The channels of four taps, side by side.
-template <bool kSigned, bool kWhole>
-CAMSHAFT_VNNI_INLINE void loadQuad(const uint8_t* const* taps, int64_t channel, __mmask32 there,
-                                   __m256i (&quads)[kVectors]) {
-  __m256i x[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const uint8_t* from = taps[i * kDepthwisePixels] + channel;
-    x[i] = kWhole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))
-                  : _mm256_maskz_loadu_epi8(there, from);
-    if (kSigned) x[i] = _mm256_xor_si256(x[i], _mm256_set1_epi8(static_cast<char>(0x80)));
+#define CAMSHAFT_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define CAMSHAFT_INLINE CAMSHAFT_TARGET inline __attribute__((always_inline))
+
+constexpr int kVectors = 4;
+CAMSHAFT_INLINE __m256i loadSome(const uint8_t* from, int64_t count) {
+  return _mm256_maskz_loadu_epi8(static_cast<__mmask32>((1u << count) - 1), from);
+}
+using Quads = __m256i;
+CAMSHAFT_INLINE Quads taken(__m256i x) { return x; }
+CAMSHAFT_INLINE __m256i addDots(__m256i sum, Quads x, __m256i w) {
+  return _mm256_dpbusd_epi32(sum, x, w);
+}
+#include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
+
+#undef CAMSHAFT_TARGET
+#undef CAMSHAFT_INLINE
+
+}  // namespace avx512_vnni
+
+#define CAMSHAFT_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
+
+// The first so many of 32 bytes: words where they lie, what fills none from a copy.
+CAMSHAFT_AVX2_INLINE __m256i loadSome(const uint8_t* from, int64_t count) {
+  if (count % 4 == 0) {
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i words = _mm256_set1_epi32(static_cast<int32_t>(count / 4));
+    return _mm256_maskload_epi32(reinterpret_cast<const int*>(from),
+                                 _mm256_cmpgt_epi32(words, places));
   }
-  const __m256i lowA = _mm256_unpacklo_epi8(x[0], x[1]), highA = _mm256_unpackhi_epi8(x[0], x[1]);
-  const __m256i lowB = _mm256_unpacklo_epi8(x[2], x[3]), highB = _mm256_unpackhi_epi8(x[2], x[3]);
-  quads[0] = _mm256_unpacklo_epi16(lowA, lowB);
-  quads[1] = _mm256_unpackhi_epi16(lowA, lowB);
-  quads[2] = _mm256_unpacklo_epi16(highA, highB);
-  quads[3] = _mm256_unpackhi_epi16(highA, highB);
+  uint8_t bytes[32] = {};
+  std::memcpy(bytes, from, count);
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
 }
 
-CAMSHAFT_VNNI_INLINE void addDots(__m256i (&sum)[kVectors], const __m256i (&quads)[kVectors],
-                                  const int8_t* filter) {
-#pragma GCC unroll 4
-  for (int i = 0; i < kVectors; ++i)
-    sum[i] = _mm256_dpbusd_epi32(
-        sum[i], quads[i], _mm256_loadu_si256(reinterpret_cast<const __m256i*>(filter + i * 32)));
-}
+namespace avx_vnni {
 
-// Neighbours: each column of the picture is unpacked once, for all windows that it is part of.
-template <bool kSigned, bool kWhole>
-CAMSHAFT_VNNI_INLINE void sumColumns(const DepthwiseBlock& block, const uint8_t* const* taps,
-                                     __mmask32 there, __m256i (&sum)[kPixels][kVectors]) {
-  const int64_t perColumn = block.columnTaps, width = block.tapCount / perColumn;
-  const auto* filters = static_cast<const int8_t*>(block.filters);
-  for (int64_t column = 0; column < width + kPixels - 1; ++column) {
-    const int64_t pixel = column < kPixels ? column : kPixels - 1;
-    const uint8_t* const* from = taps + (column - pixel) * perColumn * kDepthwisePixels + pixel;
-    for (int64_t row = 0; row < perColumn; row += 4, from += 4 * kDepthwisePixels) {
-      __m256i quads[kVectors];
-      loadQuad<kSigned, kWhole>(from, block.channel, there, quads);
-#pragma GCC unroll 4
-      for (int p = 0; p < kPixels; ++p)
-        if (const int64_t tap = column - p; tap >= 0 && tap < width)
-          addDots(sum[p], quads, filters + (tap * perColumn + row) / 4 * kQuadBytes);
-    }
-  }
-}
+#define CAMSHAFT_TARGET __attribute__((target("avx2,avxvnni")))
+#define CAMSHAFT_INLINE CAMSHAFT_TARGET inline __attribute__((always_inline))
 
-// Whatever the windows are.
-template <bool kSigned, bool kWhole>
-CAMSHAFT_VNNI_INLINE void sumWindows(const DepthwiseBlock& block, const uint8_t* const* taps,
-                                     __mmask32 there, __m256i (&sum)[kPixels][kVectors]) {
-  const auto* filters = static_cast<const int8_t*>(block.filters);
-  for (int64_t tap = 0; tap < block.tapCount;
-       tap += 4, taps += 4 * kDepthwisePixels, filters += kQuadBytes) {
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p) {
-      __m256i quads[kVectors];
-      loadQuad<kSigned, kWhole>(taps + p, block.channel, there, quads);
-      addDots(sum[p], quads, filters);
-    }
-  }
+constexpr int kVectors = 2;
+using Quads = __m256i;
+CAMSHAFT_INLINE Quads taken(__m256i x) { return x; }
+CAMSHAFT_INLINE __m256i addDots(__m256i sum, Quads x, __m256i w) {
+  return _mm256_dpbusd_avx_epi32(sum, x, w);
 }
+#include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
 
-template <bool kSigned, bool kWhole>
-CAMSHAFT_VNNI void sumBlock(const DepthwiseBlock& block) {
-  const auto there =
-      static_cast<__mmask32>(block.channels >= 32 ? ~0u : (1u << block.channels) - 1);
-  for (int64_t pixel = 0; pixel < kDepthwisePixels; pixel += kPixels) {
-    __m256i sum[kPixels][kVectors];
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p)
-#pragma GCC unroll 4
-      for (int i = 0; i < kVectors; ++i) sum[p][i] = _mm256_setzero_si256();
-    if (block.shares[pixel / kPixels])
-      sumColumns<kSigned, kWhole>(block, block.taps + pixel, there, sum);
-    else
-      sumWindows<kSigned, kWhole>(block, block.taps + pixel, there, sum);
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p)
-#pragma GCC unroll 4
-      for (int i = 0; i < kVectors; ++i) {
-        int32_t* to = block.sums + (pixel + p) * kBlockColumns + i * 4;
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(sum[p][i]));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16),
-                         _mm256_extracti128_si256(sum[p][i], 1));
-      }
-  }
+#undef CAMSHAFT_TARGET
+#undef CAMSHAFT_INLINE
+
+}  // namespace avx_vnni
+
+namespace avx2 {
+
+#define CAMSHAFT_TARGET __attribute__((target("avx2")))
+#define CAMSHAFT_INLINE CAMSHAFT_AVX2_INLINE
+
+constexpr int kVectors = 2;
+struct Quads {
+  __m256i even, odd;  // as 16 bits
+};
+CAMSHAFT_INLINE Quads taken(__m256i x) {
+  return {_mm256_and_si256(x, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(x, 8)};
 }
+CAMSHAFT_INLINE __m256i addDots(__m256i sum, const Quads& x, __m256i w) {
+  const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), odd = _mm256_srai_epi16(w, 8);
+  const __m256i products =
+      _mm256_add_epi32(_mm256_madd_epi16(x.even, even), _mm256_madd_epi16(x.odd, odd));
+  return _mm256_add_epi32(sum, products);
+}
+#include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
+
+#undef CAMSHAFT_TARGET
+#undef CAMSHAFT_INLINE
+
+}  // namespace avx2
 
 }  // namespace
 
-void sumDepthwiseWithVnni(const DepthwiseBlock& block) {
-  if (block.isSigned)
-    block.channels == kBlockColumns ? sumBlock<true, true>(block) : sumBlock<true, false>(block);
-  else
-    block.channels == kBlockColumns ? sumBlock<false, true>(block) : sumBlock<false, false>(block);
-}
+void sumDepthwiseWithAvx2(const DepthwiseBlock& block) { avx2::sumAnyBlock(block); }
+void sumDepthwiseWithAvxVnni(const DepthwiseBlock& block) { avx_vnni::sumAnyBlock(block); }
+void sumDepthwiseWithVnni(const DepthwiseBlock& block) { avx512_vnni::sumAnyBlock(block); }
 
 }  // namespace camshaft::cpu::gemm_int8
 
@@ -120,7 +102,10 @@ void sumDepthwiseWithVnni(const DepthwiseBlock& block) {
 
 namespace camshaft::cpu::gemm_int8 {
 
-void sumDepthwiseWithVnni(const DepthwiseBlock&) {}  // never called where kTaps is no layout
+// Never called where kTaps is no layout.
+void sumDepthwiseWithAvx2(const DepthwiseBlock&) {}
+void sumDepthwiseWithAvxVnni(const DepthwiseBlock&) {}
+void sumDepthwiseWithVnni(const DepthwiseBlock&) {}
 
 }  // namespace camshaft::cpu::gemm_int8
 

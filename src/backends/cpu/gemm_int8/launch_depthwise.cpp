@@ -8,6 +8,7 @@
 #include "backends/cpu/gemm_int8/windows.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/simd/vnni.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
@@ -44,7 +45,9 @@ auto sumDepthwiseFor(const Layout& layout) {
     case Layout::Kind::kPanels:
       return sumDepthwiseWithDots;
     case Layout::Kind::kTaps:
-      return sumDepthwiseWithVnni;
+      return vnniInUse() == Vnni::kAvx512 ? sumDepthwiseWithVnni
+             : vnniInUse() == Vnni::kAvx  ? sumDepthwiseWithAvxVnni
+                                          : sumDepthwiseWithAvx2;
     case Layout::Kind::kQuads:
       break;
   }

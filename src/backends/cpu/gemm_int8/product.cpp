@@ -11,6 +11,7 @@
 
 #include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/simd/amx_tiles.h"
 #include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
 
@@ -384,7 +385,7 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
   const Tasks tasks =
       a.data ? divideInPlace(product, pool.threads()) : dividePacked(product, pool.threads());
   const auto run = [&](int64_t begin, int64_t end, int thread) {
-    const TileScope tiles(multiplier);
+    const TileScope tiles(multiplier.usesTiles);
     const Worker worker(workspace, thread, layout, m, k);
     for (int64_t number = begin; number < end; ++number) {
       const Task task(product, a, tasks, number, worker);

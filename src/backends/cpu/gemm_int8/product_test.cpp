@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backends/cpu/gemm_int8/finish.h"
+#include "backends/cpu/simd/amx_tiles.h"
 #include "backends/cpu/simd/isa.h"
 #include "support/thread_pool.h"
 
@@ -100,43 +101,76 @@ TEST(Int8Product, IsExactForAllSignsSizesAndInstructionSets) {
   setIsa(availableIsas().front());
 }
 
+// Sums of the first rows of A, [..][k], and columns of B, [k][32], but for what A's zero point adds.
+std::vector<int32_t> sumsBy(const Multiplier& multiplier, const std::vector<uint8_t>& a,
+                            const std::vector<uint8_t>& b, int64_t k, int64_t count,
+                            int64_t columns) {
+  const Layout& layout = *multiplier.layout;
+  std::vector<uint8_t> rows(kBlockRows / layout.stripRows * layout.stripBytes(k));
+  std::vector<uint8_t> packed(layout.blockBytes(k));
+  std::vector<int32_t> columnSums(kBlockColumns);
+  for (int64_t row = 0; row < count; row += layout.stripRows)
+    packRows(layout, a.data() + row * k, std::min(layout.stripRows, count - row), k,
+             rowFlip(layout, false), rows.data() + row / layout.stripRows * layout.stripBytes(k));
+  packColumns(layout, k, kBlockColumns, b.data(), false, 0, packed.data(), columnSums.data());
+  std::vector<int32_t> sums(kBlockRows * kBlockColumns, 7);
+  const TileScope tiles(multiplier.usesTiles);
+  multiplier.multiply({.a = rows.data(),
+                       .b = reinterpret_cast<const int8_t*>(packed.data()),
+                       .k = k,
+                       .rows = count,
+                       .columns = columns,
+                       .sums = sums.data()});
+  const int32_t zero = rowValue(layout, rowFlip(layout, false));
+  std::vector<int32_t> result;
+  for (int64_t row = 0; row < count; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      result.push_back(sums[row * kBlockColumns + column] - zero * columnSums[column]);
+  return result;
+}
+
 TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
   constexpr int64_t kDepth = 2203;
   std::mt19937 random(5);
   const std::vector<uint8_t> a = randomBytes(kBlockRows * kDepth, false, false, random);
   const std::vector<uint8_t> b = randomBytes(kDepth * kBlockColumns, true, true, random);
-  const auto run = [&](const Multiplier& multiplier, int64_t count, int64_t columns) {
-    const Layout& layout = *multiplier.layout;
-    std::vector<uint8_t> rows(kBlockRows / layout.stripRows * layout.stripBytes(kDepth));
-    std::vector<uint8_t> packed(layout.blockBytes(kDepth));
-    std::vector<int32_t> columnSums(kBlockColumns);
-    for (int64_t row = 0; row < count; row += layout.stripRows)
-      packRows(layout, a.data() + row * kDepth, std::min(layout.stripRows, count - row), kDepth,
-               rowFlip(layout, false),
-               rows.data() + row / layout.stripRows * layout.stripBytes(kDepth));
-    packColumns(layout, kDepth, kBlockColumns, b.data(), false, 0, packed.data(),
-                columnSums.data());
-    std::vector<int32_t> sums(kBlockRows * kBlockColumns, 7);
-    const TileScope tiles(multiplier);
-    multiplier.multiply({.a = rows.data(),
-                         .b = reinterpret_cast<const int8_t*>(packed.data()),
-                         .k = kDepth,
-                         .rows = count,
-                         .columns = columns,
-                         .sums = sums.data()});
-    const int32_t zero = rowValue(layout, rowFlip(layout, false));
-    std::vector<int32_t> result;
-    for (int64_t row = 0; row < count; ++row)
-      for (int64_t column = 0; column < columns; ++column)
-        result.push_back(sums[row * kBlockColumns + column] - zero * columnSums[column]);
-    return result;
-  };
   const std::vector<Multiplier> all = availableMultipliers();
   for (int64_t count : {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 64, 127, 128})
     for (int64_t columns : {1, 15, 17, 32})
       for (const Multiplier& multiplier : all)
-        EXPECT_EQ(run(multiplier, count, columns), run(all.front(), count, columns))
+        EXPECT_EQ(sumsBy(multiplier, a, b, kDepth, count, columns),
+                  sumsBy(all.front(), a, b, kDepth, count, columns))
             << multiplier.name << " " << count << " " << columns;
+}
+
+// Products of two bytes of rows of at most `most`, and weights of which pairs are just what 16 bits
+// hold, or more, in one column, in a few and in all.
+TEST(Int8Product, PairsAreExactAtTheEndsOf16Bits) {
+  constexpr int64_t kDepth = 300, kRows = 20;
+  for (const int most : {0, 1, 127, 128, 129, 170, 204, 227, 254, 255})
+    for (const auto& [first, second] : {std::pair(64, 64),
+                                        {-64, -64},
+                                        {65, 64},
+                                        {-64, -65},
+                                        {80, 80},
+                                        {96, 97},
+                                        {127, 127},
+                                        {-128, -128},
+                                        {-128, 127}})
+      for (const int64_t step : {1, 7, 32}) {
+        const std::vector<uint8_t> a(kRows * kDepth, static_cast<uint8_t>(most));
+        std::vector<uint8_t> b(kDepth * kBlockColumns, 3);
+        for (int64_t k = 0; k < kDepth; ++k)
+          for (int64_t column = 0; column < kBlockColumns; column += step)
+            b[k * kBlockColumns + column] = static_cast<uint8_t>(k % 2 == 0 ? first : second);
+        const int64_t sums[] = {kDepth / 2 * most * (first + second), kDepth * most * 3};
+        for (const Multiplier& multiplier : availableMultipliers()) {
+          const auto found = sumsBy(multiplier, a, b, kDepth, kRows, kBlockColumns);
+          for (size_t i = 0; i < found.size(); ++i)
+            ASSERT_EQ(found[i], sums[i % kBlockColumns % step == 0 ? 0 : 1])
+                << multiplier.name << " " << most << " " << first << " " << second;
+        }
+      }
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ inline constexpr Layout kPairs{Layout::Kind::kPairs, 8, 8};
 // quad of a row.
 inline constexpr Layout kPanels{Layout::Kind::kPanels, 8, 16, true};
 
-// Filters of depthwise convolutions alone, four taps of which x86's vpdpbusd multiplies at once
-// (depthwise.h); for products it is kQuads.
+// Filters of depthwise convolutions alone, four taps of which x86's vpdpbusd, or what stands in for
+// it, multiplies at once (depthwise.h); for products it is kQuads.
 inline constexpr Layout kTaps{Layout::Kind::kTaps, 16, 64};
 
 struct Block {
@@ -63,7 +63,7 @@ struct Multiplier {
   std::string_view name;
   const Layout* layout = &kQuads;
   void (*multiply)(const Block& block) = nullptr;
-  bool usesTiles = false;  // needs TileScope on its thread
+  bool usesTiles = false;  // needs a TileScope (simd/amx_tiles.h) on its thread
 };
 
 // What to pack for, under the instruction set in use (simd/isa.h).
@@ -77,20 +77,14 @@ const Multiplier& multiplierFor(const Layout& layout, int64_t rows);
 // All that run here.
 std::vector<Multiplier> availableMultipliers();
 
-// Holds this thread's tile registers configured, where the multiplier needs them.
-class TileScope {
- public:
-  explicit TileScope(const Multiplier& multiplier);
-  ~TileScope();
-  TileScope(const TileScope&) = delete;
-  TileScope& operator=(const TileScope&) = delete;
-
- private:
-  [[maybe_unused]] const bool active_;  // other CPUs than x86 have no tiles
-};
-
 // tile_vector.cpp: Highway's vectors.
 void multiplyWithVectors(const Block& block);
+// tile_x86.cpp: vectors of 256 and of 512 bits, without vpdpbusd and with it; AMX.
+void multiplyWithAvx2(const Block& block);
+void multiplyWithAvx512(const Block& block);
+void multiplyWithAvxVnni(const Block& block);
+void multiplyWithVnni(const Block& block);
+void multiplyWithTiles(const Block& block);
 // tile_arm.cpp
 void multiplyWithI8mm(const Block& block);
 // tile_dot_arm.cpp

@@ -106,6 +106,24 @@ FLASH_SCORES(false, false, false, 0.125, 0)
 #include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
+FLASH_CASE_BEGIN(LongCache, f16, f16, 128, 128)
+FLASH_TILE(1, 4, 16, 16, 32, 2, false)
+FLASH_SCORES(false, false, false, 0.1, 0)
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
+FLASH_CASE_END
+
+FLASH_CASE_BEGIN(FurtherAhead, f16, f16, 128, 128)
+FLASH_TILE(1, 4, 8, 16, 32, 3, false)
+FLASH_SCORES(false, false, false, 0.1, 0)
+#include "backends/cuda/attention/problem.cuh"
+#include "backends/cuda/attention/flash_tiles.cuh"
+#include "backends/cuda/attention/flash_warp.cuh"
+#include "backends/cuda/attention/flash.cuh"
+FLASH_CASE_END
+
 FLASH_CASE_BEGIN(Group, f16, f16, 64, 64)
 FLASH_TILE(8, 1, 1, 16, 64, 2, true)
 FLASH_SCORES(true, false, false, 0.125, 0)
@@ -151,7 +169,7 @@ FLASH_SCORES(false, false, false, 0.02, 0)
 #include "backends/cuda/attention/flash.cuh"
 FLASH_CASE_END
 
-FLASH_STORED_BEGIN(Float8Group, f16, f8e4m3, bool, 64, 96)
+FLASH_STORED_BEGIN(NarrowGroup, f16, f8e4m3, bool, 64, 96)
 FLASH_TILE(4, 1, 1, 16, 64, 2, true)
 FLASH_SCORES(true, true, false, 0.125, 0)
 #include "backends/cuda/attention/problem.cuh"
@@ -298,6 +316,8 @@ TEST(Flash, SharesKeysAmongBlocks) {
   EXPECT_LT(attend<KeyBlocks::Kernel>({2, 2, 1, 40, 200}), kBf16);
   EXPECT_LT(attend<Decoding::Kernel>({1, 2, 1, 5, 500}), kF16);
   EXPECT_LT(attend<Decoding::Kernel>({1, 1, 1, 20, 90}), kF16);  // some blocks have no keys
+  EXPECT_LT(attend<LongCache::Kernel>({1, 1, 1, 4, 4500}), kF16);
+  EXPECT_LT(attend<FurtherAhead::Kernel>({1, 1, 1, 4, 4500}), kF16);
 }
 
 TEST(Flash, MultipliesInWarpgroups) {
@@ -311,7 +331,7 @@ TEST(Flash, ReadsBytes) {
   EXPECT_LT(attend<Bytes::Kernel>({2, 4, 2, 13, 700}), kF16);
   EXPECT_LT(attend<Bytes::Kernel>({1, 1, 1, 1, 3}), kF16);
   EXPECT_LT(attend<BytesOnce::Kernel>({1, 2, 1, 4, 250}), kBf16);
-  EXPECT_LT(attend<Float8Group::Kernel>({1, 2, 1, 100, 230, 130}), kF16);
+  EXPECT_LT(attend<NarrowGroup::Kernel>({1, 2, 1, 100, 230, 130}), kF16);
 }
 
 TEST(Flash, ReloadsQueriesOfLargeHeads) {

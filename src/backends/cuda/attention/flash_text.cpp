@@ -74,9 +74,12 @@ std::vector<FlashTile> tilesForDecoding(const FlashSizes& sizes, int size) {
       tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 16});
     // Alone 16x128 may be as fast; among the kernels of a step it took 5.2 us where this takes 3.7.
     if (!tiles.empty() && 8 * sizes.heads <= sizes.multiprocessors) return tiles;
-    constexpr int kSmallClusters = 120;  // from this compute capability on, 8 blocks at most
+    // From this compute capability on clusters have 8 blocks at most; a slice of a GPU may have no
+    // place for 16 side by side.
+    constexpr int kSmallClusters = 120, kWholeGpu = 100;
     const bool isLong = sizes.keys >= 4096 && size <= 128;
-    if (isLong && sizes.sm < kSmallClusters && 16 * sizes.heads <= sizes.multiprocessors)
+    if (isLong && sizes.sm < kSmallClusters && sizes.multiprocessors >= kWholeGpu &&
+        16 * sizes.heads <= sizes.multiprocessors)
       for (int warps : {4, 8})
         tiles.push_back({.rowWarps = 1, .keyWarps = warps, .keyBlocks = 16, .keys = 128 / warps});
     if (isLong)  // more of them on their way

@@ -11,9 +11,9 @@
 // Keys and values of 8 bits are elements in shared memory: those of the next tile wait in registers
 // until this one is done.
 //
-// Before this file stand: Element, Stored, BiasElement, kHeadSize, kValueSize, kRowWarps, kKeyWarps,
-// kKeyBlocks, kWarpRows, kKeys (of one warp in one tile), kStages, kSingleTile, kWarpgroups,
-// kOverlaps (warpgroups multiply the next keys while they weigh these; three stages), kCausal,
+// Before this file stand: Element, Stored, BiasElement, kHeadSize, kValueSize, kRowWarps,
+// kKeyWarps, kKeyBlocks, kWarpRows, kKeys (of one warp in one tile), kStages, kSingleTile,
+// kWarpgroups, kOverlaps (warpgroups multiply the next keys while they weigh these; three stages), kCausal,
 // kHasBias, kBiasPairs (two neighbours of the bias can be read at once), kScale, kSoftcap.
 namespace attention {
 
