@@ -192,7 +192,8 @@ std::optional<Parted> reshaped(Parted parted, Value* to) {
     if (!isOne && (next == axes.size() || from[axes[next]] != dim)) return std::nullopt;
     sources.push_back(isOne ? std::nullopt : std::optional(axes[next++]));
   }
-  if (next != axes.size() || shape.back().isConstant(1) || from.back().isConstant(1))
+  if (axes.empty() || next != axes.size() || shape.back().isConstant(1) ||
+      from.back().isConstant(1))
     return std::nullopt;
   const auto place = [&](std::vector<Dim>& dims, int64_t one) {
     std::vector<Dim> placed;
@@ -292,10 +293,14 @@ class PartsFusion {
 
   bool run() {
     order_ = orderOf(graph_);
-    for (Node* node : graph_.nodeList())
-      if (std::optional<Parted> parted = partedBy(graph_, node, rotated_))
-        if (isRotation(*parted) && !rotated_.contains(parted->value))
-          addToGroups(withWorkBehind(graph_, inOrderOfReader(graph_, std::move(*parted))));
+    for (Node* node : graph_.nodeList()) {
+      std::optional<Parted> parted = partedBy(graph_, node, rotated_);
+      if (!parted || !isRotation(*parted) || rotated_.contains(parted->value)) continue;
+      Parted rotated = inOrderOfReader(graph_, std::move(*parted));
+      Parted whole = withWorkBehind(graph_, rotated);
+      const bool isTaken = rotated_.contains(whole.value);  // as work behind another one
+      addToGroups(isTaken ? std::move(rotated) : std::move(whole));
+    }
     for (Group& group : groups_) addSlices(group);
     addIndices();
     replaceGroups();
@@ -313,10 +318,17 @@ class PartsFusion {
                                [&](const Node* user) { return order_.at(user) > order_.at(node); });
   }
 
+  static auto isMember(const Group& group) {
+    return [&group](const Value* value) {
+      return std::ranges::count(group.members, value, &Parted::value) > 0;
+    };
+  }
+
   bool fits(const Group& group, const Parted& parted, const Node* at) const {
     using Attrs = PointwisePartsAttrs;
     return group.members.size() < Attrs::kMostOutputs &&
            group.parts + parted.parts.size() <= Attrs::kMostParts &&
+           std::ranges::none_of(sourcesOf(parted), isMember(group)) &&
            isReadAfter(parted.value, at) &&
            std::ranges::all_of(
                group.members, [&](const Parted& member) { return isReadAfter(member.value, at); });
@@ -330,12 +342,14 @@ class PartsFusion {
   }
 
   void addToGroups(Parted parted) {
-    Node* at = parted.value->producer;
+    Node* own = parted.value->producer;
     rotated_.insert(parted.value);
-    if (groups_.empty() || !sharesSource(groups_.back(), sourcesOf(parted)) ||
-        !fits(groups_.back(), parted, at))
-      groups_.emplace_back();
-    add(groups_.back(), std::move(parted), at);
+    if (!groups_.empty() && sharesSource(groups_.back(), sourcesOf(parted))) {
+      // Behind all that any of them reads.
+      Node* at = order_.at(own) > order_.at(groups_.back().at) ? own : groups_.back().at;
+      if (fits(groups_.back(), parted, at)) return add(groups_.back(), std::move(parted), at);
+    }
+    add(groups_.emplace_back(), std::move(parted), own);
   }
 
   // What else is cut out of the group's tensors and not only read by it.
@@ -351,17 +365,23 @@ class PartsFusion {
       std::optional<Part> part =
           partOf(unchanged(value), unchanged(value), 0, value->shape(), zero, value->shape());
       if (!part || part->operands[0].source == value) continue;
-      Parted parted = withWorkBehind(graph_, {value, {std::move(*part)}});
-      if (graph_.isOutput(parted.value) || !isThereFor(group, parted)) continue;
-      if (sharesSource(group, sourcesOf(parted)) && fits(group, parted, group.at))
+      const Parted slice{value, {std::move(*part)}};
+      for (Parted parted : {withWorkBehind(graph_, slice), slice}) {
+        if (graph_.isOutput(parted.value) || !isThereFor(group, parted) ||
+            !sharesSource(group, sourcesOf(parted)) || !fits(group, parted, group.at))
+          continue;
         add(group, std::move(parted), group.at);
+        break;
+      }
     }
   }
 
-  // Whether all that it reads is computed before the group is.
+  // Whether all that it reads is computed before the group is, and not by any other one, which may
+  // come later.
   bool isThereFor(const Group& group, const Parted& parted) const {
     return std::ranges::all_of(sourcesOf(parted), [&](const Value* source) {
-      return !source->producer || order_.at(source->producer) < order_.at(group.at);
+      return (!source->producer || order_.at(source->producer) < order_.at(group.at)) &&
+             std::ranges::none_of(groups_, [&](const Group& g) { return isMember(g)(source); });
     });
   }
 
