@@ -34,6 +34,33 @@ bool isMachineCode(std::span<const std::byte> binary) {
   return binary.size() >= sizeof kElf && std::memcmp(binary.data(), kElf, sizeof kElf) == 0;
 }
 
+// Any GPU that has clusters takes eight blocks in one; a slice of a GPU may have no place for more.
+void requirePlace(const Generated& state, std::string_view name) {
+  const GeneratedParams& params = state.params;
+  constexpr unsigned kAnywhere = 8;
+  if (params.cluster <= kAnywhere) return;
+  CUlaunchAttribute attribute = {};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {params.cluster, 1, 1};
+  const CUlaunchConfig config{.gridDimX = params.cluster,
+                              .gridDimY = 1,
+                              .gridDimZ = 1,
+                              .blockDimX = params.block,
+                              .blockDimY = 1,
+                              .blockDimZ = 1,
+                              .sharedMemBytes = params.sharedBytes,
+                              .hStream = nullptr,
+                              .attrs = &attribute,
+                              .numAttrs = 1};
+  int clusters = 0;
+  check(driver().cuOccupancyMaxActiveClusters(&clusters, reinterpret_cast<CUfunction>(state.kernel),
+                                              &config),
+        "ask how many blocks of a kernel fit on the GPU");
+  if (clusters < 1)
+    fail(ErrorKind::kUnsupported, "kernel '", name, "' wants ", params.cluster,
+         " blocks side by side, for which this GPU has no place; build the engine on it");
+}
+
 std::shared_ptr<const void> load(std::string_view name, std::span<const std::byte> params,
                                  std::span<const std::byte> binary) {
   auto state = std::make_shared<Generated>();
@@ -45,6 +72,7 @@ std::shared_ptr<const void> load(std::string_view name, std::span<const std::byt
   state->library = CodeLibrary::of(binary);
   state->kernel = state->library->find(std::string(name.substr(std::strlen(kGeneratedPrefix))),
                                        state->params.sharedBytes, state->params.cluster);
+  requirePlace(*state, name);
   state->mayOverlap =
       isMachineCode(binary) && currentDevice().target().computeCapability >= kOverlaps;
   return state;
