@@ -5,6 +5,7 @@ import onnx
 import onnxruntime
 import pytest
 from building import build
+import exact_onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
@@ -66,8 +67,8 @@ class Samples(quantization.CalibrationDataReader):
         return self.left.pop() if self.left else None
 
 
-def compare(path, feeds, tolerance):
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+def compare(path, feeds, tolerance, options=None):
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     wanted = session.run(None, feeds)
     engine = build(path, [{name: value.shape for name, value in feeds.items()}])
     results = trt.infer(engine, feeds)
@@ -95,7 +96,7 @@ def test_dynamic_quantisation(tmp_path):
     path = tmp_path / "quantised.onnx"
     quantization.quantize_dynamic(sequences(tmp_path), path, weight_type=quantization.QuantType.QInt8)
     assert {"DynamicQuantizeLSTM", "MatMulInteger"} <= operators(path)
-    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02)
+    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02, exact_onnxruntime.session_options())
 
 
 def test_optimised_dynamic_quantisation(tmp_path):
@@ -107,7 +108,7 @@ def test_optimised_dynamic_quantisation(tmp_path):
     options.optimized_model_filepath = str(path)
     onnxruntime.InferenceSession(str(quantized), options, providers=["CPUExecutionProvider"])
     assert "DynamicQuantizeMatMul" in operators(path)
-    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02)
+    compare(path, {"x": floats(6, 3, 8) * 3}, 0.02, exact_onnxruntime.session_options())
 
 
 @pytest.mark.parametrize("terms", [5, 258, 259, 4100])

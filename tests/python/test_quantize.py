@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 
+import exact_onnxruntime
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -71,7 +72,7 @@ def relative(actual, expected):
 
 def run_onnx_runtime(model, feeds):
     model = model.SerializeToString() if hasattr(model, "SerializeToString") else model
-    options = onnxruntime.SessionOptions()
+    options = exact_onnxruntime.session_options()
     if TensorProto.FLOAT8E4M3FN in types_in(model):
         # Its optimisations for the CPU take FP8 for integers.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
