@@ -13,8 +13,8 @@
 //
 // Before this file stand: Element, Stored, BiasElement, kHeadSize, kValueSize, kRowWarps,
 // kKeyWarps, kKeyBlocks, kWarpRows, kKeys (of one warp in one tile), kStages, kSingleTile,
-// kWarpgroups, kOverlaps (warpgroups multiply the next keys while they weigh these; three stages), kCausal,
-// kHasBias, kBiasPairs (two neighbours of the bias can be read at once), kScale, kSoftcap.
+// kWarpgroups, kOverlaps (warpgroups multiply the next keys while they weigh these; three stages),
+// kCausal, kHasBias, kBiasPairs (two neighbours of the bias can be read at once), kScale, kSoftcap.
 namespace attention {
 
 constexpr int kThreads = 32 * kRowWarps * kKeyWarps;
