@@ -12,6 +12,7 @@ one sentence, and the exit status is 1; that of a wrong command line is 2.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 import importlib
 import os
@@ -56,11 +57,18 @@ def make_parser(wanted: str | None = None) -> Parser:
     return parser
 
 
+def read_arguments(wanted: str, words: list[str]) -> Namespace:
+    try:
+        return make_parser(wanted).parse_args(words)
+    finally:
+        sys.stdout.flush()  # `--help` ends the program, which reports a closed pipe behind our back
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     wanted = next((word for word in words if not word.startswith("-")), "")
     try:
-        given = make_parser(wanted).parse_args(words)
+        given = read_arguments(wanted, words)
         status: int = given.module.run(given)
         sys.stdout.flush()
         return status
