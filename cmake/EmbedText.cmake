@@ -9,7 +9,7 @@ foreach(input ${INPUTS})
     get_filename_component(name ${input} NAME)
   endif()
   file(READ ${input} content)
-  string(REGEX REPLACE "(^|\n)#(include|pragma once)[^\n]*" "\\1" content "${content}")
+  string(REGEX REPLACE "(^|\n)#(include [<\"]|pragma once)[^\n]*" "\\1" content "${content}")
   # Compilers limit the length of one literal; adjacent ones are joined.
   string(LENGTH "${content}" length)
   string(APPEND text "  if (file == \"${name}\")\n    return\n")

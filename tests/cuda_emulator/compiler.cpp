@@ -177,13 +177,15 @@ void compileInto(const std::string& source, const Workspace& files) {
     if (!succeeded)
       failWith("the source does not compile:\n" + firstLines(readFile(files.log), 12));
   };
+  const std::string deviceFolder = CAMSHAFT_EMULATOR_DEVICE;
   writeFile(files.source, "#line 1 \"kernel.cu\"\n" + source);
-  check(runCompiler({"-std=c++20", "-x", "c++", "-E", "-w", "-DCAMSHAFT_EMULATOR",
+  const std::string instructions = "-DCAMSHAFT_EMULATED_HOPPER=\"" + deviceFolder + "/hopper.h\"";
+  check(runCompiler({"-std=c++20", "-x", "c++", "-E", "-w", "-DCAMSHAFT_EMULATOR", instructions,
                      files.source.string(), "-o", files.preprocessed.string()},
                     files.log));
   const RewrittenSource rewritten = rewriteSource(readFile(files.preprocessed));
-  writeFile(files.unit, std::string("#include \"" CAMSHAFT_EMULATOR_DEVICE "/prelude.h\"\n") +
-                            rewritten.macros + rewritten.text + entryPointTable(rewritten.kernels));
+  writeFile(files.unit, "#include \"" + deviceFolder + "/prelude.h\"\n" + rewritten.macros +
+                            rewritten.text + entryPointTable(rewritten.kernels));
   std::vector<std::string> arguments = compilerFlags();
   arguments.insert(arguments.end(), {files.unit.string(), "-o", files.object.string(), "-lm"});
   check(runCompiler(arguments, files.log));

@@ -209,7 +209,7 @@ void expectKernelsMatch(const HarnessCase& testCase) {
   SCOPED_TRACE(testCase.graph);
   Harness harness(testCase);
   std::vector<Candidate> candidates = candidatesOf(testCase, harness);
-  // Hopper's product has a launcher of its own, and instructions that are not emulated.
+  // Hopper's product has a launcher of its own: cuda_emulator/hopper_test.cpp runs it.
   std::erase_if(candidates, [](const Candidate& candidate) {
     return candidate.prepared.runtimeKernel == kHopperGemmKernel;
   });

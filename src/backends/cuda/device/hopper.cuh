@@ -10,6 +10,10 @@ struct alignas(64) TensorMap {
   char bytes[128];
 };
 
+#ifdef CAMSHAFT_EMULATOR
+#include CAMSHAFT_EMULATED_HOPPER
+#else
+
 // ---- Shared memory ---------------------------------------------------------------------------
 
 // A float or an integer of four bytes as it lies in a register.
@@ -196,6 +200,10 @@ __device__ __forceinline__ void waitStores() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
+__device__ __forceinline__ void prefetchMap(const TensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
 // Pixels of images [n, y, x, c], as many and as the tensor map says: counted from (n, y, x) on
 // through its corners, in its strides, each moved by the offsets; some channels from c on. Zeros
 // come from outside. The barrier is told their bytes.
@@ -220,9 +228,15 @@ __device__ __forceinline__ void copyPixels(u32 to, const TensorMap& map, u32 bar
 
 // ---- Matrix products -------------------------------------------------------------------------
 
-constexpr int kAtom = 8 * 128;            // bytes of the 128-byte swizzle's pattern
-constexpr int kTransposedBox = 64 * 128;  // 64 elements along M or N times 64 along K
-
+// Of the registers that all threads of the block have, each of this warpgroup gets so many.
+template <int kRegisters>
+__device__ __forceinline__ void takeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void leaveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
 __device__ __forceinline__ void fenceMultiply() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -233,6 +247,11 @@ template <int kPending>
 __device__ __forceinline__ void waitMultiply() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
+
+#endif
+
+constexpr int kAtom = 8 * 128;            // bytes of the 128-byte swizzle's pattern
+constexpr int kTransposedBox = 64 * 128;  // 64 elements along M or N times 64 along K
 
 // How wgmma reads an operand from shared memory in the 128-byte swizzle: by rows along K, 8 of them
 // in a pattern; transposed, the patterns are 64 elements along M or N times 8 along K. Rows along K

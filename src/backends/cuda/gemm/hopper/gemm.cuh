@@ -259,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (threadIdx.x == kMultiplyThreads) {
     initRing();
     if (kShare == 1) early = producer.copyEarly();
-    asm volatile("prefetch.tensormap [%0];" ::"l"(&a) : "memory");
+    prefetchMap(a);
   } else if (kSplitK > 1 && threadIdx.x == 0) {
     initSums(p, role);
   }
@@ -270,12 +270,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (kShare > 1) waitCluster();
   letNextStart();
   if (warp < kConsumers * 4) {
-    if constexpr (kMovesRegisters)
-      asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kMultiplyRegisters));
+    if constexpr (kMovesRegisters) takeRegisters<kMultiplyRegisters>();
     consume(p, role);
   } else {
-    if constexpr (kMovesRegisters)
-      asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCopyRegisters));
+    if constexpr (kMovesRegisters) leaveRegisters<kCopyRegisters>();
     if (threadIdx.x == kMultiplyThreads) producer.run(kShare == 1 ? early : producer.copyEarly());
     __syncwarp();
     if (kSplitK > 1 && kShare == 1) waitCluster();

@@ -1,5 +1,6 @@
 #include "backends/cuda/gemm/hopper/text.h"
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "support/text.h"
 
 namespace camshaft::cuda {
@@ -20,6 +21,11 @@ std::string_view elementName(DataType type) {
   }
 }
 
+// What an element of A or B is where products are emulated.
+std::string_view storageName(DataType type) {
+  return type == DataType::kF32 ? "EmulatedTf32" : storageType(type);
+}
+
 // One wgmma instruction of 64 x tileN as a function: the number of its operands depends on tileN.
 std::string multiplyFunction(const HopperText& text) {
   const int registers = text.config.tileN / 2, bytes = bitsOf(text.typeA) / 8;
@@ -36,6 +42,10 @@ std::string multiplyFunction(const HopperText& text) {
       bytes == 2 ? str(", ", int{text.transposedA}, ", ", int{!text.transposedB}) : "";
   return str("__device__ __forceinline__ void multiply(Accumulator (&d)[", registers,
              "], unsigned long long a, unsigned long long b, int add) {\n"
+             "#ifdef CAMSHAFT_EMULATOR\n  emulatedMultiply<",
+             storageName(text.typeA), ", ", storageName(text.typeB), ", ", !text.transposedA, ", ",
+             text.transposedB,
+             ">(d, a, b, add);\n#else\n"
              "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %",
              registers + 2,
              ", 0;\\n\"\n"
@@ -43,7 +53,7 @@ std::string multiplyFunction(const HopperText& text) {
              text.config.tileN, "k", 32 / bytes, isInteger ? ".s32." : ".f32.",
              elementName(text.typeA), ".", elementName(text.typeB), " {", names, "}, %", registers,
              ", %", registers + 1, ", p", signs, majors, ";\\n}\"\n    : ", operands,
-             "\n    : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
+             "\n    : \"l\"(a), \"l\"(b), \"r\"(add));\n#endif\n}\n");
 }
 
 // The windows of images that rows of A are, and how their channels come.
