@@ -8,7 +8,8 @@
 namespace camshaft {
 
 inline constexpr Op kProducts[] = {&ops::Conv,          &ops::ConvTranspose, &ops::MatMul,
-                                   &ops::MatMulInteger, &ops::ConvInteger,   &ops::MatMulNBits};
+                                   &ops::MatMulInteger, &ops::ConvInteger,   &ops::MatMulNBits,
+                                   &ops::NormMatMul};
 
 inline constexpr DataType kBytesOfCaches[] = {DataType::kI8, DataType::kF8E4M3};
 inline constexpr std::span<const DataType> kSignedBytes = std::span(kBytesOfCaches).first(1);
@@ -35,6 +36,8 @@ struct FusionAbilities {
   // MatMulNBits of a few rows, of up to so many elements, may have a gate and normalise its rows
   // (MatMulNBitsAttrs::gate, rms). 0: there are none.
   int64_t streamedElements = 0;
+  // NormMatMul of f16 and bf16, of up to so many multiplications. 0: there is none.
+  int64_t normalisedProducts = 0;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
   // Types of 8 bits of which Attention reads keys and values. It gets those of others as floats.
@@ -46,9 +49,9 @@ struct FusionAbilities {
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
 inline constexpr Op kStoresOfGeneratedKernels[] = {
     &ops::Conv,        &ops::ConvTranspose, &ops::MatMul,    &ops::MatMulInteger, &ops::ConvInteger,
-    &ops::MatMulNBits, &ops::LayerNorm,     &ops::GroupNorm, &ops::Softmax,       &ops::Reduce,
-    &ops::Pool,        &ops::Transpose,     &ops::Slice,     &ops::Concat,        &ops::Gather,
-    &ops::Pad,         &ops::Expand,        &ops::Resize,    &ops::Attention,
+    &ops::MatMulNBits, &ops::NormMatMul,    &ops::LayerNorm, &ops::GroupNorm,     &ops::Softmax,
+    &ops::Reduce,      &ops::Pool,          &ops::Transpose, &ops::Slice,         &ops::Concat,
+    &ops::Gather,      &ops::Pad,           &ops::Expand,    &ops::Resize,        &ops::Attention,
 };
 inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGeneratedKernels,
                                                    .pointwiseNorms = true,

@@ -1,5 +1,7 @@
 #include "ops/gemm.h"
 
+#include <cmath>
+
 #include "ops/pointwise.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
@@ -76,9 +78,76 @@ void evaluateMatMul(const Evaluation& evaluation) {
     writeIntegers(evaluation.outputs[0], multiply(evaluation, readIntegers(a), readIntegers(b)));
 }
 
+std::vector<TensorType> inferNormMatMul(const Node& node) {
+  const auto& attrs = node.as<NormMatMulAttrs>();
+  const TensorType &x = node.inputs[0]->type, &w = node.inputs[1]->type;
+  requireFloat(node, 0);
+  requireSameType(node, 1, 0);
+  if (x.rank() < 1) fail(ErrorKind::kInvalidModel, describe(node), " multiplies rows, not ", x);
+  requireRank(node, 1, "weights", 2);
+  const auto [depth, columns] = matrixOf(w.shape, attrs.transposeB);
+  requireSame(x.shape.back(), depth, str(describe(node), " has inner sizes that differ"));
+  for (int input : {2, 3})
+    if (node.hasInput(input)) {
+      requireFloat(node, input);
+      requireShape(node, input, "a scale or bias", {depth});
+    }
+  TensorType result = x, moments{DataType::kF32, x.shape};
+  result.shape.back() = columns;
+  moments.shape.back() = 1;
+  if (!attrs.keepsMoments) return {result};
+  return {result, moments, moments};
+}
+
+// Means and factors of rows, as the operator keeps them.
+struct Moments {
+  std::vector<double> means, factors;
+};
+Moments momentsOf(const std::vector<double>& values, size_t depth, const NormMatMulAttrs& attrs) {
+  Moments moments;
+  for (size_t row = 0; row < values.size(); row += depth) {
+    double mean = 0, variance = 0;
+    if (!attrs.rms)
+      for (size_t k = 0; k < depth; ++k) mean += values[row + k] / static_cast<double>(depth);
+    for (size_t k = 0; k < depth; ++k)
+      variance += (values[row + k] - mean) * (values[row + k] - mean) / static_cast<double>(depth);
+    moments.means.push_back(mean);
+    moments.factors.push_back(1 / std::sqrt(variance + attrs.epsilon));
+  }
+  return moments;
+}
+
+void evaluateNormMatMul(const Evaluation& evaluation) {
+  const auto& attrs = evaluation.node.as<NormMatMulAttrs>();
+  const auto depth = static_cast<size_t>(evaluation.inputs[0].dims.back());
+  const auto columns = static_cast<size_t>(evaluation.outputs[0].dims.back());
+  std::vector<double> rows = readReals(evaluation.inputs[0]);
+  const std::vector<double> weights = readReals(evaluation.inputs[1]);
+  const auto perColumn = [&](int input, double otherwise) {
+    return evaluation.node.hasInput(input) ? readReals(evaluation.inputs[input])
+                                           : std::vector<double>(depth, otherwise);
+  };
+  const std::vector<double> scale = perColumn(2, 1), bias = perColumn(3, 0);
+  const Moments moments = momentsOf(rows, depth, attrs);
+  std::vector<double> out(moments.means.size() * columns);
+  for (size_t row = 0; row < moments.means.size(); ++row)
+    for (size_t k = 0; k < depth; ++k) {
+      double& x = rows[row * depth + k];
+      x = (x - moments.means[row]) * moments.factors[row] * scale[k] + bias[k];
+      for (size_t j = 0; j < columns; ++j)
+        out[row * columns + j] += x * weights[attrs.transposeB ? j * depth + k : k * columns + j];
+    }
+  writeReals(evaluation.outputs[0], out);
+  if (!attrs.keepsMoments) return;
+  writeReals(evaluation.outputs[attrs.meanOutput()], moments.means);
+  writeReals(evaluation.outputs[attrs.factorOutput()], moments.factors);
+}
+
 }  // namespace
 
 const OpInfo ops::MatMul = {"MatMul",      2, 2, 1, makeAttrsOf<MatMulAttrs>, inferMatMul,
                             evaluateMatMul};
+const OpInfo ops::NormMatMul = {
+    "NormMatMul", 2, 4, -1, makeAttrsOf<NormMatMulAttrs>, inferNormMatMul, evaluateNormMatMul};
 
 }  // namespace camshaft

@@ -16,6 +16,26 @@ struct MatMulAttrs : AttrsOf<MatMulAttrs> {
   }
 };
 
+// NormMatMul(x, w, scale?, bias?): rows of x [..., K] normalised as LayerNorm does it, times w,
+// which is [K, N] or, transposed, [N, K]; scale and bias are [K]. Further outputs, where they are
+// kept, are what normalised the rows, f32 [..., 1]: their means, 0 for rms, and the factors they
+// were multiplied by.
+struct NormMatMulAttrs : AttrsOf<NormMatMulAttrs> {
+  bool transposeB = false;
+  double epsilon = 1e-5;
+  bool rms = false;
+  bool keepsMoments = false;
+  int meanOutput() const { return 1; }
+  int factorOutput() const { return 2; }
+  int outputs() const { return keepsMoments ? 3 : 1; }
+  void fields(AttrVisitor& visit) override {
+    visit("transpose_b", transposeB);
+    visit("epsilon", epsilon);
+    visit("rms", rms);
+    visit("keeps_moments", keepsMoments);
+  }
+};
+
 // Einsum(operands...): an explicit equation, "bij,bjk->bik", ellipses spelled out.
 struct EinsumAttrs : AttrsOf<EinsumAttrs> {
   std::string equation;

@@ -65,5 +65,32 @@ TEST(MatMul, EmptyInnerDimensionGivesZeros) {
       {{0, 0}});
 }
 
+TEST(NormMatMul, NormalisesRowsAndKeepsTheirMoments) {
+  const std::string operands = R"(
+    %x: f32[2, 2] = constant [1, 3, 10, 6]
+    %w: f32[2, 1] = constant [10, 1]
+    %s: f32[2] = constant [2, 1]
+    %b: f32[2] = constant [0, 5] )";
+  expectValues(operands +
+                   "%y, %mean, %factor = NormMatMul(%x, %w, %s, %b) "
+                   "{epsilon = 0, keeps_moments = true} return %y, %mean, %factor",
+               {{-14, 24}, {2, 8}, {1, 0.5}});
+  expectValues(R"(
+    %x: f32[1, 2] = constant [1, 7]
+    %w: f32[3, 2] = constant [10, 0, 0, 10, 5, 5]
+    %y = NormMatMul(%x, %w) {epsilon = 0, rms = true, transpose_b = true} return %y)",
+               {{2, 14, 8}});
+}
+
+TEST(NormMatMul, InfersAndRefuses) {
+  EXPECT_EQ(typeOf("b", "%x: f16[b, 4, 8], %w: f16[8, 3]", "%y = NormMatMul(%x, %w) return %y"),
+            "f16[b, 4, 3]");
+  EXPECT_THAT(refusalOf("%x: f16[4, 8], %w: f16[7, 3]", "%y = NormMatMul(%x, %w) return %y"),
+              HasSubstr("inner sizes"));
+  EXPECT_THAT(refusalOf("%x: f16[4, 8], %w: f16[8, 3], %s: f16[3]",
+                        "%y = NormMatMul(%x, %w, %s) return %y"),
+              HasSubstr("a scale or bias"));
+}
+
 }  // namespace
 }  // namespace camshaft::testing

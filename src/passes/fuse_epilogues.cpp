@@ -71,6 +71,17 @@ static bool storesResult(const Graph& graph, const Node* anchor, const Node* nod
   return isOfIntegers || !isByte(node->output());
 }
 
+// Whether the producer can move down to the node: what it has beside its result is read later, too.
+static bool waitsFor(const Node* producer, const Node* node, const NodeOrder& order) {
+  if (producer->outputs.size() == 1) return true;
+  if (producer->op != &ops::NormMatMul) return false;
+  return std::all_of(
+      producer->outputs.begin() + 1, producer->outputs.end(), [&](const Value* value) {
+        return std::ranges::all_of(
+            value->users, [&](const Node* user) { return order.at(user) > order.at(node); });
+      });
+}
+
 // The anchor among the producers of the node's inputs that can take the node in: the latest
 // product, one whose sums would be stored in f32 first, then one that does not store bytes, or else
 // the latest of the others.
@@ -83,7 +94,8 @@ static Node* findAnchor(const Graph& graph, const Node* node, const PassOptions&
   Node* best = nullptr;
   for (const Value* input : node->inputs) {
     Node* producer = input->producer;
-    if (!producer || !isOneOf(options.fusion.epilogues, producer) || producer->outputs.size() != 1)
+    if (!producer || !isOneOf(options.fusion.epilogues, producer) ||
+        !waitsFor(producer, node, order))
       continue;
     if (soleUser(graph, input) != node || input->shape() != node->output()->shape() ||
         !storesResult(graph, producer, node, options))

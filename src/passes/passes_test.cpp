@@ -179,6 +179,7 @@ void runCase(const Case& c) {
   fusion.attendedBytes =
       c.allowed.contains("floats") ? std::span<const DataType>() : kBytesOfCaches;
   fusion.streamedElements = c.allowed.contains("floats") ? 0 : 1 << 16;
+  fusion.normalisedProducts = c.allowed.contains("floats") ? 0 : 1 << 20;
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;

@@ -1,5 +1,7 @@
 #include "cuda_emulator/emulated_backend.h"
 
+#include <cstdlib>
+
 #include "backend/device.h"
 #include "backends/cuda/libraries/problems.h"
 #include "backends/cuda/load_library.h"
@@ -48,11 +50,17 @@ const RuntimeBackend kBackend{
 
 }  // namespace
 
-EmulatedBackend::EmulatedBackend() {
+int capabilityOfTests() {
+  constexpr int kSimplest = 75;
+  const char* asked = std::getenv("CAMSHAFT_TEST_CAPABILITY");
+  return asked ? std::atoi(asked) : kSimplest;
+}
+
+EmulatedBackend::EmulatedBackend(int computeCapability) {
   static EmulatedServices services;
   static const cuda::CudaLibrary kLibrary{kVersion, &kBackend, &services, cuda::findDevices};
-  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 7);
-  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 5);
+  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, computeCapability / 10);
+  driver_.setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, computeCapability % 10);
   cuda::replaceDriver(&driver_.table());
   cuda::replaceLibrary(&kLibrary);
 }

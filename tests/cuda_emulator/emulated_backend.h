@@ -9,11 +9,15 @@
 
 namespace camshaft::emulator {
 
-// Kernels are those of a GPU without tensor cores we could emulate (sm_75), the text of a kernel is
-// its binary, and the vendor's libraries have nothing to offer. At most one at a time.
+// CAMSHAFT_TEST_CAPABILITY, or that of the simplest GPU: 75.
+int capabilityOfTests();
+
+// Kernels are those of a GPU of that compute capability, but clusters have one block only (as
+// Hopper's product has them; device/clusters.cuh does the work of all blocks in one). The text of a
+// kernel is its binary, and the vendor's libraries have nothing to offer. At most one at a time.
 class EmulatedBackend {
  public:
-  EmulatedBackend();
+  explicit EmulatedBackend(int computeCapability = capabilityOfTests());
   ~EmulatedBackend();
   EmulatedBackend(const EmulatedBackend&) = delete;
   EmulatedBackend& operator=(const EmulatedBackend&) = delete;

@@ -61,8 +61,6 @@ std::vector<HopperConfig> configs() {
 class HopperEmulated : public testing::Test {
  protected:
   HopperEmulated() {
-    backend_.driver().setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9);
-    backend_.driver().setAttribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
     backend_.driver().setAttribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 2);
     cuda::currentDevice().makeCurrent();
   }
@@ -109,8 +107,9 @@ class HopperEmulated : public testing::Test {
     ASSERT_TRUE(verdict) << verdict.reason;
     const cuda::HopperProduct product = cuda::hopperProductOf(harness.node());
     size_t count = 0;
-    for (const HopperConfig& listed : configs())
+    for (HopperConfig listed : configs())
       for (const int residual : {0, bitsOf(harness.node().output()->dataType()) / 8}) {
+        listed.normalises = product.normalises;
         const HopperConfig config = withResidual(listed, residual);
         if (residual > 0 && config == listed) continue;
         if (!isValid(config, product.transposedA, product.transposedB)) continue;
@@ -126,7 +125,7 @@ class HopperEmulated : public testing::Test {
   }
 
  private:
-  EmulatedBackend backend_;
+  EmulatedBackend backend_{90};
 };
 
 // Rows that end anywhere, K that is no multiple of a stage, and several tiles for each block.
@@ -183,6 +182,31 @@ TEST_F(HopperEmulated, WaysOut) {
                         "cast(round(mul(cast(x0:i32, f32), x1:f32)), i8)} return %y }",
                .constants = {"w", "s"},
                .ranges = {{"s", {0.001, 0.01}}}});
+}
+
+// Rows that are normalised by what is added up beside their products.
+TEST_F(HopperEmulated, NormalisedRows) {
+  for (const char* attrs : {"", "{keeps_moments = true}", "{rms = true}"})
+    for (const std::string type : {"f16", "bf16"}) {
+      const bool keeps = std::string_view(attrs).find("keeps") != std::string_view::npos;
+      if (type == "bf16" && !keeps) continue;
+      expectMatch({.graph = str("symbols m graph g(%x: ", type, "[2, m, 160], %w: ", type,
+                                "[160, 104], %s: f32[160], %b: ", type, "[160]) { ",
+                                keeps ? "%y, %mean, %factor" : "%y",
+                                " = NormMatMul(%x, %w, %s, %b) ", attrs, " return %y }"),
+                   .sizes = {{{"m", 65}}, {{"m", 260}}},
+                   .constants = {"w", "s", "b"},
+                   .ranges = {{"x", {2, 5}}},
+                   // Weights are rounded once more, and what they add up to is small.
+                   .tolerance = type == "f16" ? 2e-2 : 0.15});
+    }
+  // A row of one stage at most, weights as they are, and a residual.
+  expectMatch({.graph = "graph g(%x: f16[70, 32], %w: f16[128, 32], %r: f16[70, 128]) {"
+                        " %y = NormMatMul(%x, %w) {transpose_b = true} epilogue(%r) {"
+                        "add(x0:f16, x1:f16)} return %y }",
+               .constants = {"w"},
+               .tolerance = 1e-2},
+              7);
 }
 
 }  // namespace

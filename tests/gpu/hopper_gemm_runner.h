@@ -109,6 +109,7 @@ inline std::string gemmText(const HopperConfig& config, const Variant& v, bool i
       "GeluTanh(T);\n}\n" +
       std::string(deviceSource("device/fast_activations.cuh"));
   static const std::string device = std::string(deviceSource("gemm/hopper/tiles.cuh")) +
+                                    std::string(deviceSource("gemm/hopper/moments.cuh")) +
                                     std::string(deviceSource("gemm/hopper/store.cuh")) +
                                     std::string(deviceSource("gemm/hopper/gemm.cuh"));
   return str(prelude(), v.isGelu ? activations : "",

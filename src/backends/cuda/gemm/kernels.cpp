@@ -15,4 +15,9 @@ KernelList kernels() {
   return kKernels;
 }
 
+KernelList normKernels() {
+  static const Kernel kKernels[] = {hopperGemmKernel()};
+  return kKernels;
+}
+
 }  // namespace camshaft::cuda::gemm

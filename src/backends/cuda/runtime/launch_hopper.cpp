@@ -65,7 +65,8 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
     fail(ErrorKind::kInvalidEngine, "the engine lacks the device code of a matrix product");
   const HopperConfig& shape = state->config = unpackHopper(state->params.config);
   if (!isValid(shape, state->params.transposedA, state->params.transposedB) ||
-      (state->windows && (whyNot(*state->windows) || state->params.transposedA)))
+      (state->windows &&
+       (whyNot(*state->windows) || state->params.transposedA || shape.normalises)))
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
   state->library = CodeLibrary::of(binary);
   const std::string entry = state->windows ? entryOf(shape, *state->windows) : kHopperGemmEntry;
@@ -81,6 +82,7 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
 }
 
 constexpr size_t kProductDims = 4, kImageDims = 8;
+constexpr size_t kWithMoments = 3;  // outputs: the product, means and factors of rows
 
 HopperProblem problemOf(const Loaded& state, const LaunchArgs& args) {
   const HopperParams& params = state.params;
@@ -101,7 +103,8 @@ HopperProblem problemOf(const Loaded& state, const LaunchArgs& args) {
           .typeB = params.typeB,
           .transposedA = params.transposedA != 0,
           .transposedB = params.transposedB != 0,
-          .images = images};
+          .images = images,
+          .normalises = state.config.normalises};
 }
 
 // Whether rows and columns of A are those of its images.
@@ -116,14 +119,18 @@ bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
 bool fits(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   constexpr size_t kMostInputs = 2 + std::size(HopperArguments{}.extra);
-  if (args.dims.size() != (state.windows ? kImageDims : kProductDims) || args.outputs.size() != 1 ||
-      args.inputs.size() < 2 || args.inputs.size() > kMostInputs)
+  const bool keepsMoments = state.config.normalises && args.outputs.size() == kWithMoments;
+  if (args.dims.size() != (state.windows ? kImageDims : kProductDims) ||
+      (args.outputs.size() != 1 && !keepsMoments) || args.inputs.size() < 2 ||
+      args.inputs.size() > kMostInputs)
     return false;
   const HopperProblem p = problemOf(state, args);
   const TensorArg &a = args.inputs[0], &b = args.inputs[1];
   if (a.type != p.typeA || b.type != p.typeB) return false;
   if (isEmpty(args)) return true;
   if (whyNot(state.config, p)) return false;
+  for (const TensorArg& moments : args.outputs.subspan(1))
+    if (moments.type != DataType::kF32 || moments.count() != p.m) return false;
   const HopperImages& images = p.images;
   if (state.windows && (images.count < 1 || !matches(p))) return false;
   const int64_t countA =
@@ -212,6 +219,10 @@ void launch(const void* opaque, const LaunchArgs& args) {
   HopperArguments& arguments = tiled.arguments;
   std::ranges::copy(state.numbers, arguments.numbers);
   arguments.out = args.outputs[0].data;
+  if (args.outputs.size() == kWithMoments) {
+    arguments.means = args.outputs[1].as<float>();
+    arguments.factors = args.outputs[2].as<float>();
+  }
   for (size_t i = 2; i < args.inputs.size(); ++i) arguments.extra[i - 2] = args.inputs[i].data;
   if (state.config.residualTiles > 0) {
     const int line = residualLine(state.config);

@@ -11,6 +11,11 @@ constexpr int kLineBytes = 128;  // of an operand's row in a stage
 // Bytes of `columns` sums in f32, padded against bank conflicts.
 int64_t pitchOf(int columns) { return 4 * (columns % 16 == 0 ? columns + 8 : columns); }
 
+// Means and factors of rows.
+int64_t momentsBytes(const HopperConfig& config) {
+  return config.normalises ? int64_t{8} * config.tileM * (config.pingPong ? 2 : 1) : 0;
+}
+
 int64_t sumsBytes(const HopperConfig& config) {
   if (config.residualTiles > 0) return 0;  // results take the residual's place
   if (config.splitK > 1) {
@@ -64,7 +69,8 @@ int threadsOf(const HopperConfig& config) {
 int64_t sharedBytesOf(const HopperConfig& config) {
   constexpr int64_t kAlignment = 1024, kBarriers = 16;
   return kAlignment + kBarriers + config.stages * (stageBytes(config) + kBarriers) +
-         config.residualTiles * (residualTileBytes(config) + kBarriers) + sumsBytes(config);
+         config.residualTiles * (residualTileBytes(config) + kBarriers) + sumsBytes(config) +
+         momentsBytes(config);
 }
 
 HopperConfig withStages(HopperConfig config, int most) {
@@ -99,6 +105,7 @@ bool isValid(const HopperConfig& c, bool transposedA, bool transposedB) {
   if (c.stages < 2 || c.stages > 16 || c.splitK < 1 || (c.pingPong && c.splitK > 1)) return false;
   if (c.shareA < 1 || c.shareB < 1 || (c.shareA > 1 && c.shareB > 1)) return false;
   if (clusterSize(c) > 16) return false;
+  if (c.normalises && (c.splitK > 1 || transposedA)) return false;
   if (c.tileM % (c.shareA * (transposedA ? 64 : 8)) != 0) return false;
   if (c.tileN % (c.shareB * (transposedB ? 8 : 64)) != 0) return false;
   if (c.blocksPerSm < 1 || c.blocksPerSm > (c.consumers == 1 ? 3 : 2)) return false;
@@ -108,9 +115,9 @@ bool isValid(const HopperConfig& c, bool transposedA, bool transposedB) {
 }
 
 int64_t pack(const HopperConfig& c) {
-  int64_t packed = c.residualTiles << 2 | c.residualBytes;
-  for (int field : {c.tileM / 64, c.tileN / 8, c.consumers, int{c.pingPong}, c.stages, c.splitK,
-                    c.shareA, c.shareB, c.blocksPerSm})
+  int64_t packed = int{c.normalises};
+  for (int field : {c.residualTiles << 2 | c.residualBytes, c.tileM / 64, c.tileN / 8, c.consumers,
+                    int{c.pingPong}, c.stages, c.splitK, c.shareA, c.shareB, c.blocksPerSm})
     packed = packed << 6 | field;
   return packed;
 }
@@ -134,6 +141,7 @@ HopperConfig unpackHopper(int64_t packed) {
   const int residual = take();
   c.residualTiles = residual >> 2;
   c.residualBytes = residual & 3;
+  c.normalises = packed != 0;
   return c;
 }
 
@@ -148,6 +156,7 @@ std::string toString(const HopperConfig& c) {
   if (c.shareB > 1) text += str("_shareb", c.shareB);
   if (c.blocksPerSm > 1) text += str("_x", c.blocksPerSm);
   if (c.residualTiles > 0) text += str("_residual", c.residualTiles);
+  if (c.normalises) text += "_norm";
   return text + str("_stages", c.stages);
 }
 

@@ -16,6 +16,7 @@ struct HopperConfig {
   int shareA = 1, shareB = 1;
   int blocksPerSm = 1;
   int residualTiles = 0, residualBytes = 0;  // the second: of an element, where there are tiles
+  bool normalises = false;                   // rows of A
   friend bool operator==(const HopperConfig&, const HopperConfig&) = default;
 };
 

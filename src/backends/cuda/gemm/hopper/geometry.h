@@ -19,6 +19,7 @@ struct HopperProblem {
   double epilogueWork = 0;   // instructions per element, to choose a configuration by
   HopperImages images = {};  // whose windows are A's rows, where there are any
   int residualBytes = 0;     // of an element of an operand that tiles are fetched of; 0: none
+  bool normalises = false;   // rows of A
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.
@@ -37,6 +38,7 @@ struct HopperArguments {
   int32_t batchA = 0, batchB = 0;
   int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
   float numbers[16] = {};                 // of a quantised model, for the epilogue
+  float *means = nullptr, *factors = nullptr;
 };
 // The same where tiles of a residual are fetched. A CUtensorMap is of the same bytes, but lies
 // where the version of cuda.h says, and not the device code.

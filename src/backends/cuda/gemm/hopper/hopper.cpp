@@ -7,6 +7,7 @@
 #include "backends/cuda/gemm/hopper/params.h"
 #include "backends/cuda/gemm/hopper/product.h"
 #include "backends/cuda/gemm/hopper/text.h"
+#include "ops/gemm.h"
 #include "ops/ops.h"
 #include "support/byte_reader.h"
 #include "support/text.h"
@@ -34,11 +35,12 @@ HopperProblem problemOf(const HopperProduct& product,
           .typeB = product.typeB,
           .transposedA = product.transposedA,
           .transposedB = product.transposedB,
-          .images = images};
+          .images = images,
+          .normalises = product.normalises};
 }
 
 Verdict supports(const Node& node, const BuildContext& context) {
-  if (node.op != &ops::MatMul && node.op != &ops::MatMulInteger)
+  if (node.op != &ops::MatMul && node.op != &ops::NormMatMul && node.op != &ops::MatMulInteger)
     return Verdict::no("multiplies matrices only");
   return supportsHopper(node, hopperProductOf(node), context);
 }
@@ -55,7 +57,7 @@ HopperEpilogue epilogueFor(const Node& node, const HopperProduct& product,
 
 std::string sourceOf(const Node& node, const HopperProduct& product, const HopperConfig& config,
                      const HopperEpilogue& epilogue) {
-  const HopperText text{
+  HopperText text{
       .config = config,
       .typeA = product.typeA,
       .typeB = product.typeB,
@@ -71,12 +73,19 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
       .entry = product.images ? entryOf(config, product.images->windows) : kHopperGemmEntry,
       .windows = product.images ? std::optional(product.images->windows) : std::nullopt,
       .channels = product.images ? product.images->channels : 0};
+  if (product.normalises) {
+    const auto& norm = node.as<NormMatMulAttrs>();
+    text.rowLength = product.k.value();
+    text.centres = !norm.rms;
+    text.epsilon = norm.epsilon;
+  }
   return str(deviceSource("device/prelude.cuh"), deviceSource("scalar_math.h"), scalarFunctions(),
              deviceSource("device/scalar_instructions.cuh"), deviceSource("device/bytes.cuh"),
              deviceSource("device/fast_activations.cuh"), deviceSource("device/barriers.cuh"),
              deviceSource("device/hopper.cuh"), hopperHead(text),
-             deviceSource("gemm/hopper/tiles.cuh"), deviceSource("gemm/hopper/store.cuh"),
-             deviceSource("gemm/hopper/gemm.cuh"), epilogue.text);
+             deviceSource("gemm/hopper/tiles.cuh"), deviceSource("gemm/hopper/moments.cuh"),
+             deviceSource("gemm/hopper/store.cuh"), deviceSource("gemm/hopper/gemm.cuh"),
+             epilogue.text);
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
@@ -114,6 +123,8 @@ Prepared prepareHopper(const Node& node, const HopperProduct& product, const Bui
   const HopperConfig tiles = unpackHopper(config);
   const HopperProblem problem = problemOf(product, context.opt);
   if (const char* why = whyNot(tiles, problem)) return Prepared::no(why);
+  if (tiles.normalises != product.normalises)
+    return Prepared::no("normalises rows where none are to be, or the other way round");
   const HopperEpilogue epilogue = epilogueFor(node, product, tiles);
   if (tiles.residualTiles > 0 &&
       (epilogue.residual == 0 || tiles.residualBytes * 8 != bitsOf(node.output()->dataType())))

@@ -56,6 +56,27 @@ TEST(HopperConfigTest, TilesOfAResidualTakeRoomOfStages) {
   EXPECT_FALSE(isValid({.residualBytes = 1}, false, true));
 }
 
+TEST(HopperConfigTest, NormalisedRowsHaveRoomAndWholeSums) {
+  HopperConfig config{.tileM = 128, .tileN = 128, .stages = 4, .normalises = true};
+  EXPECT_TRUE(isValid(config, false, true));
+  EXPECT_FALSE(isValid(config, true, true));
+  EXPECT_EQ(unpackHopper(pack(config)), config);
+  EXPECT_EQ(toString(config), "128x128_norm_stages4");
+  HopperConfig plain = config;
+  plain.normalises = false;
+  EXPECT_EQ(sharedBytesOf(config) - sharedBytesOf(plain), 128 * 8);
+  config.splitK = 2;
+  EXPECT_FALSE(isValid(config, false, true));
+  const HopperProblem problem{.m = 128, .n = 768, .k = 3072, .normalises = true};
+  for (const HopperConfig& c : promisingConfigs(problem, 132, 8)) {
+    EXPECT_EQ(c.splitK, 1);
+    EXPECT_TRUE(c.normalises);
+  }
+  EXPECT_THAT(whyNot(plain, {.m = 8, .n = 8, .k = 48}), testing::IsNull());
+  plain.normalises = true;
+  EXPECT_THAT(whyNot(plain, {.m = 8, .n = 8, .k = 48}), HasSubstr("multiple of 32"));
+}
+
 TEST(HopperGeometryTest, BoxesOfAResidualAreLinesOfItsTiles) {
   const HopperConfig config = withResidual({.tileM = 128, .tileN = 128, .stages = 4}, 2);
   const HopperProblem problem{.m = 1000, .n = 136, .k = 64, .batch = 3};

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/gemm/hopper/byte_weights.h"
 #include "backends/cuda/gemm/transposed.h"
+#include "ops/gemm.h"
 #include "ops/ops.h"
 
 namespace camshaft::cuda {
@@ -32,6 +33,81 @@ StepInput packedB(const Value& b, const HopperProduct& product, bool hasQuads) {
   });
 }
 
+// Weights of a NormMatMul as [n, k].
+struct NormWeights {
+  std::shared_ptr<const ConstantData> weights, scale, bias;  // the last two may be null
+  DataType type, typeOfScale = DataType::kF32, typeOfBias = DataType::kF32;
+  int64_t k, n;
+  bool isTransposed;
+
+  double at(int64_t column, int64_t depth) const {
+    return readElement(type, weights->bytes.data(),
+                       isTransposed ? column * k + depth : depth * n + column);
+  }
+  // Times the norm's scale, in the type of weights.
+  std::vector<std::byte> scaled() const {
+    std::vector<double> scales(k, 1);
+    for (int64_t i = 0; scale && i < k; ++i)
+      scales[i] = readElement(typeOfScale, scale->bytes.data(), i);
+    std::vector<std::byte> rows(n * k * bitsOf(type) / 8);
+    for (int64_t column = 0; column < n; ++column)
+      for (int64_t depth = 0; depth < k; ++depth)
+        writeElement(type, rows.data(), column * k + depth, at(column, depth) * scales[depth]);
+    return rows;
+  }
+  // Sums of the columns of what scaled() made, as that is multiplied.
+  std::vector<std::byte> sums() const {
+    const std::vector<std::byte> rows = scaled();
+    return byColumn([&](int64_t column, int64_t depth) {
+      return readElement(type, rows.data(), column * k + depth);
+    });
+  }
+  // What the norm's bias adds to each column.
+  std::vector<std::byte> shifts() const {
+    return byColumn([&](int64_t column, int64_t depth) {
+      return at(column, depth) * readElement(typeOfBias, bias->bytes.data(), depth);
+    });
+  }
+
+ private:
+  template <class Term>
+  std::vector<std::byte> byColumn(Term term) const {
+    std::vector<std::byte> sums(n * sizeof(float));
+    for (int64_t column = 0; column < n; ++column) {
+      double sum = 0;
+      for (int64_t depth = 0; depth < k; ++depth) sum += term(column, depth);
+      writeElement(DataType::kF32, sums.data(), column, sum);
+    }
+    return sums;
+  }
+};
+
+// B, and the constants of columns that its epilogue begins with.
+void addNormOperands(const Node& node, const HopperProduct& product, std::vector<StepInput>& to) {
+  const auto& attrs = node.as<NormMatMulAttrs>();
+  NormWeights norm{.weights = node.inputs[1]->constant,
+                   .type = product.typeB,
+                   .k = product.k.value(),
+                   .n = product.n.value(),
+                   .isTransposed = attrs.transposeB};
+  if (node.hasInput(2)) {
+    norm.scale = node.input(2)->constant;
+    norm.typeOfScale = node.input(2)->dataType();
+  }
+  if (node.hasInput(3)) {
+    norm.bias = node.input(3)->constant;
+    norm.typeOfBias = node.input(3)->dataType();
+  }
+  const TensorType perColumn{DataType::kF32, {product.n}};
+  to.push_back(StepInput::fromPacking({product.typeB, {product.n, product.k}},
+                                      [norm, quads = hasQuads(node, product)] {
+                                        std::vector<std::byte> rows = norm.scaled();
+                                        return quads ? inQuads(rows, norm.n) : rows;
+                                      }));
+  if (!attrs.rms) to.push_back(StepInput::fromPacking(perColumn, [norm] { return norm.sums(); }));
+  if (norm.bias) to.push_back(StepInput::fromPacking(perColumn, [norm] { return norm.shifts(); }));
+}
+
 // What is subtracted for a zero point of A: the sums of B's columns, times it where it is known.
 StepInput zeroTerms(const Node& node, const HopperProduct& product, std::vector<int32_t> sums) {
   if (product.zeroA == ZeroPoint::kConstant) {
@@ -52,7 +128,9 @@ StepInput zeroTerms(const Node& node, const HopperProduct& product, std::vector<
 
 std::vector<StepInput> hopperInputs(const Node& node, const HopperProduct& product) {
   std::vector<StepInput> inputs = {StepInput::fromNode(0)};
-  if (!product.packsB) {
+  if (product.normalises) {
+    addNormOperands(node, product, inputs);
+  } else if (!product.packsB) {
     inputs.push_back(StepInput::fromNode(1));
   } else if (node.op == &ops::MatMulInteger) {
     ByteWeights weights = byteWeights(*node.inputs[1], node.input(3));

@@ -12,7 +12,8 @@ inline constexpr char kHopperGemmEntry[] = "gemm";  // in gemm.cuh
 
 // The step's inputs are A, B and the operands of the epilogue; its numbers m, n, k and the batch.
 // Floats for GemmParams::numbers follow. Where rows of A are windows of images, a HopperWindows is
-// behind them, and the numbers go on: images, their height, breadth and channels.
+// behind them, and the numbers go on: images, their height, breadth and channels. A product that
+// normalises rows has one output, or means and factors of rows behind it.
 struct HopperParams {
   int64_t config = 0;  // pack() of a HopperConfig
   DataType typeA = DataType::kF16, typeB = DataType::kF16;

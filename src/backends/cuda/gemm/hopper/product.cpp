@@ -45,6 +45,15 @@ std::string whyNotLayout(const HopperProduct& p) {
   return {};
 }
 
+// Weights take the norm's scale, and constants of columns what it subtracts and adds.
+std::string whyNotNorm(const Node& node, const HopperProduct& p) {
+  if (p.typeA != DataType::kF16 && p.typeA != DataType::kBF16) return "normalises f16 and bf16";
+  for (int input : {1, 2, 3})
+    if (node.hasInput(input) && !node.input(input)->isConstant()) return "normalises by constants";
+  if (!isMultiple(p.k, 32)) return "normalises rows of a multiple of 32 elements";
+  return {};
+}
+
 // Quantised ReLUs have it, and models still state it.
 bool isKnownZero(const Value& zero) {
   return zero.isConstant() && !zero.isOpaque() &&
@@ -68,9 +77,16 @@ std::string whyNotZeroPoints(const Node& node, HopperProduct& p) {
   return {};
 }
 
+MatMulAttrs matricesOf(const Node& node) {
+  MatMulAttrs attrs;
+  if (node.op == &ops::MatMul) attrs = node.as<MatMulAttrs>();
+  if (node.op == &ops::NormMatMul) attrs.transposeB = node.as<NormMatMulAttrs>().transposeB;
+  return attrs;
+}
+
 // Sizes, and how matrices lie.
 std::string whyNotMatrices(const Node& node, HopperProduct& p) {
-  const MatMulAttrs attrs = node.op == &ops::MatMulInteger ? MatMulAttrs{} : node.as<MatMulAttrs>();
+  const MatMulAttrs attrs = matricesOf(node);
   const Value& b = *node.inputs[1];
   const Shape &shapeA = node.inputs[0]->shape(), &shapeB = b.shape();
   const size_t rankA = shapeA.size(), rankB = shapeB.size();
@@ -79,7 +95,7 @@ std::string whyNotMatrices(const Node& node, HopperProduct& p) {
   p.k = shapeA[rankA - (attrs.transposeA ? 2 : 1)];
   p.n = shapeB[rankB - (attrs.transposeB ? 2 : 1)];
   const bool isOneB = isOneMatrix(shapeB);
-  p.packsB = isOneB && b.isConstant() && !attrs.transposeB;
+  p.packsB = isOneB && b.isConstant() && (!attrs.transposeB || p.normalises);
   p.transposedB = attrs.transposeB || p.packsB;
   if (isOneB && !p.transposedA) {
     p.hasFlatRows = !isOneMatrix(shapeA);
@@ -101,9 +117,11 @@ HopperProduct hopperProductOf(const Node& node) {
   HopperProduct p;
   p.typeA = node.inputs[0]->dataType();
   p.typeB = node.inputs[1]->dataType();
+  p.normalises = node.op == &ops::NormMatMul;
   p.refusal = whyNotTypes(p.typeA, p.typeB);
   if (p.refusal.empty()) p.refusal = whyNotMatrices(node, p);
   if (p.refusal.empty()) p.refusal = whyNotLayout(p);
+  if (p.refusal.empty() && p.normalises) p.refusal = whyNotNorm(node, p);
   if (p.refusal.empty() && node.op == &ops::MatMulInteger) p.refusal = whyNotZeroPoints(node, p);
   return p;
 }
@@ -206,8 +224,20 @@ struct OperandText {
   }
 };
 
+// Sums of rows that were not normalised before they were multiplied: what their means added goes.
+std::string normalisedText(const Node& node, OperandText& operands) {
+  const Access byColumn{.hasColumns = true};
+  std::string text = "sum[i]";
+  if (!node.as<NormMatMulAttrs>().rms)
+    text = str("(sum[i] - at.mean * ", operands.add(DataType::kF32, byColumn), ")");
+  text += " * at.factor";
+  if (node.hasInput(3)) text += str(" + ", operands.add(DataType::kF32, byColumn));
+  return text;
+}
+
 // The product itself: of integers, without what A's zero point adds to it.
 std::string productText(const Node& node, const HopperProduct& product, OperandText& operands) {
+  if (product.normalises) return normalisedText(node, operands);
   if (product.zeroA == ZeroPoint::kNone) return "sum[i]";
   const std::string term =
       operands.add(DataType::kI32, {.row = product.zeroRow, .hasColumns = true});

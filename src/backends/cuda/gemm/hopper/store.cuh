@@ -1,6 +1,6 @@
 // How the Hopper matrix product writes its tiles: sums pass through the epilogue, before or after
 // they are rows in shared memory, and leave in vectors or, where a residual was, in boxes. Follows
-// tiles.cuh.
+// moments.cuh.
 
 // Columns of a row and tile. A place beyond the matrix stands for the last one in it, so that the
 // epilogue can read its operands without asking.
@@ -11,6 +11,10 @@ __device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
   if (!kWholeTiles) place.column = min(place.column, (p.n - 1) & ~(kWidth - 1));
   if (!kWholeColumns) place.columns = min(kWidth, p.n - place.column);
   place.start = ((long long)place.batch * p.m + place.row) * p.n + place.column;
+  if constexpr (kNormalises) {
+    place.mean = __uint_as_float(loadBits<4>(momentsOf(row)));
+    place.factor = __uint_as_float(loadBits<4>(momentsOf(row) + 4));
+  }
   return place;
 }
 

@@ -25,6 +25,9 @@ struct HopperText {
   bool quads = false;
   int unrollEpilogue = 4;
   std::string entry = "gemm";
+  int64_t rowLength = 0;  // of rows of A that are normalised; 0: none are
+  bool centres = false;
+  double epsilon = 0;
   std::optional<HopperWindows> windows = {};  // A has windows of images
   int64_t channels = 0;                       // of those
 };

@@ -30,11 +30,16 @@
 //                          a matrix
 //   kBlockBytes            of a block of channels, 32, 64 or 128; 128 where A is a matrix
 //   kChannelBlocks         blocks of a tap
+//   kNormalises            rows of A, of kRowLength elements, are normalised: the epilogue finds
+//                          mean and factor of a row in Place (moments.cuh). Not with kSplitK
+//   kCentres               their means are subtracted; else they are 0
+//   epsilon()              added to the variance
+//   RowElement             of A then, f16 or bf16
 //   CAMSHAFT_GEMM          what the kernel is called
 //   Output                 element type of D
 //   Accumulator            float, or int for products of integers
 //   multiply(d, a, b, add) one wgmma instruction: d = a·b, or d += a·b
-// and behind it store.cuh, gemm.cuh and the definitions of epilogue() and
+// and behind it moments.cuh, store.cuh, gemm.cuh and the definitions of epilogue() and
 // touchOperands().
 
 // Where tiles of the residual come from and go to.
@@ -53,6 +58,7 @@ struct GemmParams {
   int batchA, batchB;         // 1: a matrix per batch item; 0: one for all
   int outHeight, outBreadth;  // places of the result of an image
   float numbers[16];          // of a quantised model, for the epilogue
+  float *means, *factors;     // of rows, where they are kept; or null
   std::conditional_t<(kResidualTiles > 0), TileMaps, NoTileMaps> maps;
 };
 static_assert(kResidualTiles == 0 || sizeof(GemmParams) == 448);  // as the host has it
@@ -62,7 +68,8 @@ static_assert(kResidualTiles == 0 || sizeof(GemmParams) == 448);  // as the host
 struct Place {
   int batch, row, column, columns, ahead = 0;
   long long start = 0;
-  u32 residual = 0;  // its elements there, four bytes, where tiles of it are fetched
+  u32 residual = 0;            // its elements there, four bytes, where tiles of it are fetched
+  float mean = 0, factor = 0;  // of the row, with kNormalises
 };
 template <class T, int kWidth>
 __device__ __forceinline__ Elements<T, kWidth> residualOf(const Place& place) {
@@ -134,6 +141,8 @@ static_assert(kImages || kBlockBytes == 128);
 static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox == 0));
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
+static_assert(!kNormalises || (kSplitK == 1 && kElementBytes == 2 && !kTransposedA && !kImages &&
+                               kRowLength % 32 == 0));
 static_assert(kWholeColumns || kOutputBytes <= 4);
 static_assert(!kQuads || (kOutputBytes == 1 && kWholeColumns && kTileN % 16 == 0));
 static_assert(!kFinishesInRegisters || kResidualTiles > 0 || kRowPitch <= kChunkPitch);
@@ -143,11 +152,12 @@ static_assert(kResidualTiles == 0 ||
 
 // ---- Shared memory ---------------------------------------------------------------------------
 
-// Dynamic shared memory: stages at 1024-byte alignment, tiles of the residual or the sums, then the
-// barriers. The host computes the same sum (config.h).
+// Dynamic shared memory: stages at 1024-byte alignment, tiles of the residual or the sums, means
+// and factors of rows, then the barriers. The host computes the same sum (config.h).
 constexpr int kSumsBytes = kResidualTiles > 0 ? kResidualTiles * kResidualBytes
                            : kSplitK > 1      ? kSplitK * kRowsPerSplit * kTilePitch
                                               : kConsumers * 4 * 16 * kChunkPitch;
+constexpr int kMomentsBytes = kNormalises ? kTileM * 8 * (kPingPong ? 2 : 1) : 0;
 
 extern __shared__ char sharedMemory[];
 
@@ -155,8 +165,9 @@ __device__ __forceinline__ u32 stagesBase() {
   return ((u32)__cvta_generic_to_shared(sharedMemory) + 1023) & ~1023u;
 }
 __device__ __forceinline__ u32 sumsBase() { return stagesBase() + kStages * kStageBytes; }
+__device__ __forceinline__ u32 momentsBase() { return sumsBase() + kSumsBytes; }
 __device__ __forceinline__ u32 fullBarrier(int stage) {
-  return sumsBase() + kSumsBytes + stage * 8;
+  return momentsBase() + kMomentsBytes + stage * 8;
 }
 __device__ __forceinline__ u32 emptyBarrier(int stage) { return fullBarrier(kStages + stage); }
 __device__ __forceinline__ u32 sumsBarrier() { return fullBarrier(2 * kStages); }
