@@ -1,6 +1,7 @@
 // Emulated driver functions about tensor maps.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "cuda_emulator/device/interface.h"
@@ -36,7 +37,6 @@ struct TensorMapFunctions {
     });
   }
 
-  // No device code emulates copies of pixels: only what the driver would refuse is.
   static CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type,
                                           cuuint32_t rank, void* address, const cuuint64_t* sizes,
                                           const cuuint64_t* strides, const int* lower,
@@ -65,7 +65,22 @@ struct TensorMapFunctions {
             static_cast<long long>(sizes[i + 1]) + upper[i] <= lower[i])
           return CUDA_ERROR_INVALID_VALUE;
       }
+      TensorMap result{};
+      result.address = address;
+      result.rank = static_cast<unsigned char>(rank);
+      result.elementBytes = static_cast<unsigned char>(elementBytes(type));
+      result.swizzleBytes = static_cast<unsigned char>(most);
+      result.box[0] = channels;
+      result.box[1] = pixels;
+      std::copy_n(sizes, rank, result.sizes);
+      std::copy_n(strides, rank - 1, result.strides);
+      for (int i = 0; i < 2 && rank == 4; ++i) {  // what device code emulates
+        result.steps[i] = static_cast<unsigned char>(steps[i + 1]);
+        result.lower[i] = lower[i];
+        result.upper[i] = upper[i];
+      }
       std::memset(map, 0, sizeof *map);
+      std::memcpy(map, &result, sizeof result);
       return CUDA_SUCCESS;
     });
   }

@@ -1,7 +1,11 @@
-// Hopper's matrix product on the host: its tiles, rings of copies, turns of warpgroups and ways out,
-// in clusters of one block (device/hopper.h), beside the operator's own evaluate().
+// Hopper's matrix product, and convolutions on it, on the host: tiles, rings of copies, turns of
+// warpgroups and ways out, in clusters of one block (device/hopper.h), beside the operators' own
+// evaluate().
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "backends/cuda/conv/hopper_windows.h"
 #include "backends/cuda/gemm/hopper/choice.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
 #include "backends/cuda/runtime/cuda_device.h"
@@ -98,14 +102,16 @@ class HopperEmulated : public testing::Test {
   }
 
   // In every configuration that can be, of which there must be `least`.
-  void expectMatch(const HarnessCase& testCase, size_t least = 4) {
+  static void expectMatch(
+      const HarnessCase& testCase, size_t least = 4,
+      const Kernel& kernel = cuda::hopperGemmKernel(),
+      const std::function<cuda::HopperProduct(const Node&)>& productOf = cuda::hopperProductOf) {
     SCOPED_TRACE(testCase.graph);
     Harness harness(testCase);
     harness.target.computeCapability = 90;
-    const Kernel kernel = cuda::hopperGemmKernel();
     const Verdict verdict = harness.supports(kernel);
     ASSERT_TRUE(verdict) << verdict.reason;
-    const cuda::HopperProduct product = cuda::hopperProductOf(harness.node());
+    const cuda::HopperProduct product = productOf(harness.node());
     size_t count = 0;
     for (HopperConfig listed : configs())
       for (const int residual : {0, bitsOf(harness.node().output()->dataType()) / 8}) {
@@ -182,6 +188,24 @@ TEST_F(HopperEmulated, WaysOut) {
                         "cast(round(mul(cast(x0:i32, f32), x1:f32)), i8)} return %y }",
                .constants = {"w", "s"},
                .ranges = {{"s", {0.001, 0.01}}}});
+}
+
+// Rows that are windows of images: blocks of 32, 64 and 128 bytes, strides and dilations, padding.
+TEST_F(HopperEmulated, WindowsOfImages) {
+  const auto productOf = [](const Node&) { return cuda::HopperProduct{.transposedB = true}; };
+  const auto expectConv = [&](const char* operands, const char* attrs) {
+    expectMatch({.graph = str("graph g(", operands, ") { %y = Conv(%x, %w) {channels_last = true, ",
+                              attrs, "} return %y }"),
+                 .constants = {"w"},
+                 .tolerance = 1e-2},
+                4, cuda::hopperConvKernel(), productOf);
+  };
+  expectConv("%x: f16[2, 9, 7, 16], %w: f16[48, 16, 3, 3]",
+             "strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]");
+  expectConv("%x: bf16[1, 12, 13, 32], %w: bf16[40, 32, 2, 3]",
+             "strides = [2, 1], dilations = [1, 2], pads_begin = [0, 2], pads_end = [1, 2]");
+  expectConv("%x: f16[3, 5, 6, 136], %w: f16[32, 136, 3, 3]",
+             "strides = [2, 2], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]");
 }
 
 // Rows that are normalised by what is added up beside their products.

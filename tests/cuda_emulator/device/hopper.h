@@ -172,8 +172,40 @@ inline void waitStoresRead() {}
 inline void waitStores() {}
 inline void prefetchMap(const TensorMap&) {}
 
-inline void copyPixels(u32, const TensorMap&, u32, int, int, int, int, u16, u16) {
-  camshaftThread.hooks->trap("copies of pixels are not emulated");
+inline void copyPixels(u32 to, const TensorMap& map, u32 barrier, int c, int x, int y, int n,
+                       u16 offsetX, u16 offsetY) {
+  const auto& images = reinterpret_cast<const camshaft::emulator::TensorMap&>(map);
+  const auto last = [&](int axis) {
+    return static_cast<int>(images.sizes[axis]) - 1 + images.upper[axis - 1];
+  };
+  u32 at = to;
+  for (u32 pixel = 0; pixel < images.box[1]; ++pixel) {
+    for (u32 i = 0; i < images.box[0]; ++i, at += images.elementBytes) {
+      const long long index[] = {c + static_cast<int>(i), x + offsetX, y + offsetY, n};
+      const char* from = static_cast<const char*>(images.address);
+      bool exists = true;
+      for (int axis = 0; axis < 4; ++axis) {
+        exists =
+            exists && index[axis] >= 0 && index[axis] < static_cast<long long>(images.sizes[axis]);
+        const long long stride =
+            axis == 0 ? images.elementBytes : static_cast<long long>(images.strides[axis - 1]);
+        from += index[axis] * stride;
+      }
+      char* const shared = emulatedShared(emulatedSwizzle(at, images.swizzleBytes));
+      if (exists)
+        __builtin_memcpy(shared, from, images.elementBytes);
+      else
+        __builtin_memset(shared, 0, images.elementBytes);
+    }
+    x += images.steps[0];
+    if (x <= last(1)) continue;
+    x = images.lower[0];
+    y += images.steps[1];
+    if (y <= last(2)) continue;
+    y = images.lower[1];
+    ++n;
+  }
+  emulatedComplete(barrier, at - to);
 }
 inline void copyPixels(u32, const TensorMap&, u32, int, int, int, int, u16, u16, u16) {
   emulatedCluster();

@@ -39,13 +39,16 @@ struct ThreadState {
 };
 
 // What the emulated driver writes into a CUtensorMap (128 bytes), for device code that emulates
-// tile copies. Strides are in bytes, of the axes from 1 on.
+// copies of tiles, or of pixels: then a box has channels and pixels, which are counted in steps
+// through the corners of x and y. Strides are in bytes, of the axes from 1 on.
 struct TensorMap {
   void* address;
   unsigned long long sizes[5];
   unsigned long long strides[4];
   unsigned box[5];
   unsigned char rank, elementBytes, swizzleBytes;
+  unsigned char steps[2];
+  int lower[2], upper[2];
 };
 
 // One kernel of a module. The table of a module ends with a null name.
