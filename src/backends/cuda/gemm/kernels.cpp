@@ -4,6 +4,7 @@
 #include "backends/cuda/gemm/few_rows.h"
 #include "backends/cuda/gemm/mma.h"
 #include "backends/cuda/gemm/plain.h"
+#include "backends/cuda/gemm/plain_norm.h"
 #include "backends/cuda/gemm/hopper/hopper.h"
 
 namespace camshaft::cuda::gemm {
@@ -16,7 +17,7 @@ KernelList kernels() {
 }
 
 KernelList normKernels() {
-  static const Kernel kKernels[] = {hopperGemmKernel()};
+  static const Kernel kKernels[] = {hopperGemmKernel(), plainNormGemmKernel()};
   return kKernels;
 }
 
