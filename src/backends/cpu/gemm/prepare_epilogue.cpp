@@ -126,6 +126,7 @@ bool overwritesResidual(const Node& node, int input, int ownBias) {
   if (!fused.refusal.empty() || input != fused.residualInput ||
       node.inputs[input]->dataType() != node.output()->dataType())
     return false;
+  if (std::ranges::find(fused.programInputs, input) != fused.programInputs.end()) return false;
   return std::count(node.inputs.begin(), node.inputs.end(), node.inputs[input]) == 1;
 }
 

@@ -44,7 +44,8 @@ FusedEpilogue fuseEpilogue(const Node& node, int ownBias = -1, Rounding rounding
 // Adds what the epilogue reads to the step's inputs, and writes what EpilogueState reads back.
 void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& writer);
 
-// Whether the result may overwrite this input: only a residual is read just before it is replaced.
+// Whether the result may overwrite this input: only a residual is read just before it is replaced,
+// and that only where the program does not read it again.
 bool overwritesResidual(const Node& node, int input, int ownBias = -1);
 
 // Floats of a step's own, which `pack` writes where zeros are. They may be as many as the model has,

@@ -81,13 +81,17 @@ TEST(FusedEpilogue, refusesOtherElementTypes) {
 TEST(FusedEpilogue, overwritesOnlyResidualsReadOnce) {
   const auto overwrites = [](const std::string& text, int input) {
     Graph graph = parseGraph(
-        "graph g(%a: f32[2, 2], %b: f32[2, 2]) { %y = MatMul(%a, %b) " + text + " return %y }",
+        "graph g(%a: f32[2, 2], %b: f32[2, 2], %r: f32[2, 2]) { %y = MatMul(%a, %b) " + text +
+            " return %y }",
         findOp);
     return overwritesResidual(*graph.nodes().front(), input);
   };
   EXPECT_FALSE(overwrites("", 0));
   EXPECT_FALSE(overwrites("epilogue(%a) {add(x0:f32, x1:f32)}", 2));
   EXPECT_FALSE(overwrites("epilogue(%a) {add(x0:f32, x1:f32)}", 0));
+  EXPECT_TRUE(overwrites("epilogue(%r) {add(x0:f32, x1:f32)}", 2));
+  EXPECT_FALSE(overwrites("epilogue(%r) {add(add(x0:f32, x1:f32), x1:f32)}", 2));
+  EXPECT_FALSE(overwrites("epilogue(%r) {mul(relu(add(x0:f32, x1:f32)), x1:f32)}", 2));
 }
 
 }  // namespace
