@@ -8,9 +8,12 @@
 // Kernels of a device start while those before them run, and have weights on their way meanwhile:
 // behind a product that everybody waits for, such nodes cost their time, in front of it little.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_set>
 
 #include "ops/ops.h"
+#include "ops/symbols.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
 
@@ -35,15 +38,21 @@ static bool isOfIndices(const Node& node) {
 
 bool advanceIndices(Graph& graph, const PassOptions&) {
   std::unordered_set<const Node*> early;
-  Node* first = nullptr;  // of those that are not early
+  Node* first = nullptr;       // of those that are not early
+  std::set<std::string> late;  // sizes that those decide
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     const bool isEarly =
-        isOfIndices(*node) && std::ranges::all_of(node->inputs, [&](const Value* input) {
-          return !input || !input->producer || early.contains(input->producer);
-        });
+        isOfIndices(*node) &&
+        std::ranges::all_of(node->inputs,
+                            [&](const Value* input) {
+                              return !input || !input->producer || early.contains(input->producer);
+                            }) &&
+        std::ranges::none_of(symbolsOf(*node),
+                             [&](const std::string& name) { return late.contains(name); });
     if (!isEarly) {
       if (!first) first = node;
+      late.merge(symbolsDefined(*node));
       continue;
     }
     early.insert(node);
