@@ -139,7 +139,9 @@ def resize(g):
         inputs = [x, empty, empty, g.const(sizes)]
     else:
         inputs = [x, empty, g.const(numpy.asarray(factor, numpy.float32))]
-    g.node("Resize", inputs, kind=EXACT if mode == "nearest" else APPROXIMATE, **attributes)
+    # Positions are rounded to f32: the further from the first element, the more is lost between two.
+    rounding = LOOSE if max(x.shape[2:]) > 16 else APPROXIMATE
+    g.node("Resize", inputs, kind=EXACT if mode == "nearest" else rounding, **attributes)
 
 
 def grid_sample(g):
