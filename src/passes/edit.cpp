@@ -1,10 +1,13 @@
 #include "passes/edit.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "ir/rewrite.h"
 #include "ops/evaluate.h"
 #include "ops/move.h"
+#include "ops/symbols.h"
 
 namespace camshaft {
 
@@ -56,6 +59,17 @@ Node* soleUser(const Graph& graph, const Value* value) {
   const bool alone =
       std::all_of(value->users.begin(), value->users.end(), [&](Node* n) { return n == user; });
   return alone ? user : nullptr;
+}
+
+bool knowsSizesWith(const Graph& graph, const Node& node, const Value* value) {
+  std::set<std::string> others = symbolsRead(node), known;
+  for (const Dim& dim : value->shape()) collectSymbols(dim, known);
+  std::erase_if(others, [&](const std::string& name) { return known.contains(name); });
+  return others.empty() || std::ranges::none_of(graph.nodes(), [&](const auto& each) {
+           return std::ranges::any_of(symbolsDefined(*each), [&](const std::string& name) {
+             return others.contains(name);
+           });
+         });
 }
 
 NodeOrder orderOf(const Graph& graph) {

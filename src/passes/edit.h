@@ -27,6 +27,10 @@ Node* soleUser(const Graph& graph, const Value* value);
 // Whether it has integers of 32 or 64 bits, as positions are, or truths, as masks.
 bool isIndex(const Value* value);
 
+// Whether all sizes in the node's attributes have values wherever the value has been computed: those
+// of its shape do, and those that no node decides.
+bool knowsSizesWith(const Graph& graph, const Node& node, const Value* value);
+
 // Where each node stands.
 using NodeOrder = std::unordered_map<const Node*, size_t>;
 NodeOrder orderOf(const Graph& graph);

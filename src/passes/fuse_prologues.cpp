@@ -20,8 +20,6 @@
 //   %r = Pointwise(%x, %mean, %factor, %f, %b, ...)   // (x - mean) factor f + b
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <string>
 
 #include "ir/rewrite.h"
 #include "ops/gemm.h"
@@ -29,7 +27,6 @@
 #include "ops/norm.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
-#include "ops/symbols.h"
 #include "passes/bound_expr.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
@@ -163,17 +160,11 @@ struct RowProduct {
 
 }  // namespace
 
-// Whether the node's sizes are known where the norm is.
-static bool isKnownEarly(const Node& node, const RowNorm& norm) {
-  std::set<std::string> known;
-  for (const Dim& dim : norm.x->shape()) collectSymbols(dim, known);
-  return std::ranges::includes(known, symbolsRead(node));
-}
-
 static RowProduct rowProductOf(const Graph& graph, Node* reader, const RowNorm& norm) {
   if (reader->op == &ops::MatMul) return {.node = reader};
   if (reader->op != &ops::Reshape || reader->epilogue || reader->output()->shape().empty() ||
-      reader->output()->shape().back() != norm.x->shape().back() || !isKnownEarly(*reader, norm))
+      reader->output()->shape().back() != norm.x->shape().back() ||
+      !knowsSizesWith(graph, *reader, norm.x))
     return {};
   Node* product = soleUser(graph, reader->output());
   return product && product->op == &ops::MatMul && product->input(0) == reader->output()

@@ -68,7 +68,7 @@ static bool hoist(Graph& graph, Node* reshape) {
   if (value->rank() < 2 || result->rank() < 2 || value->shape().back() != result->shape().back())
     return false;
   Node* product = productBehind(graph, value, static_cast<size_t>(result->rank()));
-  if (!product) return false;
+  if (!product || !knowsSizesWith(graph, *reshape, product->input(0))) return false;
 
   ReshapeAttrs attrs;
   attrs.shape = withLast(result->shape(), product->input(0)->shape().back());
