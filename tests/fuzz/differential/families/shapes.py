@@ -68,6 +68,16 @@ def reshape_like(g):
         g.node("Reshape", [x, row], kind=EXACT)
 
 
+def reshape_counted(g):
+    """By as many as NonZero finds, which are a dimension's."""
+    x = g.pick(ANY, rank=(1, 4), where=lambda t: t.rank > 0 and not_empty(t))
+    first = g.chance(0.7)
+    found = g.node("NonZero", [g.operand("int64", [x.dims[0 if first else -1]], 1, 3)], kind=EXACT)
+    count = g.node("Gather", [g.node("Shape", [found], kind=EXACT), g.const([1])], kind=EXACT)
+    sizes = [count, g.const([-1])] if first else [g.const([-1]), count]
+    g.node("Reshape", [x, g.node("Concat", sizes, kind=EXACT, axis=0)], kind=EXACT)
+
+
 def expand(g):
     x = g.pick(ANY, rank=(0, 4))
     sizes = [dim if set(dim) != {1} or g.chance(0.3) else (g.between(1, 4),) * g.runs for dim in x.dims]
@@ -243,10 +253,10 @@ def center_crop_pad(g):
     g.node("CenterCropPad", [x, g.const([g.between(1, 6) for _ in axes])], kind=EXACT, axes=axes)
 
 
-FAMILY = [("Reshape", 4, reshape), ("Reshape (computed)", 3, reshape_like), ("Expand", 2, expand),
-          ("Expand (computed)", 2, expand_like), ("Transpose", 4, transpose), ("Squeeze", 2, squeeze),
-          ("Unsqueeze", 2, unsqueeze), ("Flatten", 1, flatten), ("Tile", 2, tile), ("Slice", 4, slice_),
-          ("Pad", 3, pad), ("Concat", 4, concat), ("Split", 3, split), ("Shape", 2, shape),
+FAMILY = [("Reshape", 4, reshape), ("Reshape (computed)", 3, reshape_like), ("Reshape (counted)", 1, reshape_counted),
+          ("Expand", 2, expand), ("Expand (computed)", 2, expand_like), ("Transpose", 4, transpose),
+          ("Squeeze", 2, squeeze), ("Unsqueeze", 2, unsqueeze), ("Flatten", 1, flatten), ("Tile", 2, tile),
+          ("Slice", 4, slice_), ("Pad", 3, pad), ("Concat", 4, concat), ("Split", 3, split), ("Shape", 2, shape),
           ("ConstantOfShape, Range", 2, of_shape), ("Trilu", 1, trilu), ("EyeLike", 0.7, eye_like),
           ("DepthToSpace", 1, depth_to_space), ("SpaceToDepth", 1, space_to_depth),
           ("CenterCropPad", 0.7, center_crop_pad)]
