@@ -14,7 +14,7 @@ void BuilderConfig::reset() noexcept {
   flags_ = 1u << static_cast<uint32_t>(BuilderFlag::kTF32);
   device_ = DeviceType::kGPU;
   computeCapability_ = 0;
-  disabledPasses_.clear();
+  disabledPasses_ = CompileOptions().disabledPasses;
   graphFolder_.clear();
   level_ = 3;
   avgTiming_ = 1;

@@ -83,7 +83,7 @@ std::vector<TensorType> inferNormMatMul(const Node& node) {
   const TensorType &x = node.inputs[0]->type, &w = node.inputs[1]->type;
   requireFloat(node, 0);
   requireSameType(node, 1, 0);
-  if (x.rank() < 1) fail(ErrorKind::kInvalidModel, describe(node), " multiplies rows, not ", x);
+  if (x.rank() < 2) fail(ErrorKind::kInvalidModel, describe(node), " multiplies rows, not ", x);
   requireRank(node, 1, "weights", 2);
   const auto [depth, columns] = matrixOf(w.shape, attrs.transposeB);
   requireSame(x.shape.back(), depth, str(describe(node), " has inner sizes that differ"));

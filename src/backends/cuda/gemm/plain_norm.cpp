@@ -2,6 +2,7 @@
 
 #include "backends/cuda/codegen/in_place.h"
 #include "backends/cuda/codegen/store.h"
+#include "backends/cuda/gemm/hopper/product.h"
 #include "ops/gemm.h"
 #include "support/text.h"
 
@@ -10,8 +11,15 @@ namespace {
 
 constexpr int kSide = 16, kOwn = 4;  // PlainTile's
 
+// What Hopper's product does not take in is a node of its own behind it, unless it is taken here.
+bool isForHopper(const Node& node, const BuildContext& context) {
+  if (!node.epilogue || context.target.computeCapability / 10 != 9) return false;
+  const HopperProduct product = hopperProductOf(node);
+  return product.refusal.empty() && !hopperEpilogueOf(node, product).refusal.empty();
+}
+
 Verdict supports(const Node& node, const BuildContext& context) {
-  if (node.inputs[0]->rank() < 2) return Verdict::no("multiplies matrices only");
+  if (isForHopper(node, context)) return Verdict::no("leaves its epilogue to a node of its own");
   return isPrinted(node, context);
 }
 

@@ -44,6 +44,9 @@ struct RowSums {
       sums[i] += (partSums[0] + partSums[1]) + (partSums[2] + partSums[3]);
       squares[i] += (partSquares[0] + partSquares[1]) + (partSquares[2] + partSquares[3]);
     }
+    // Copies may overwrite the stage as soon as a lane says so.
+    showToAsync();
+    __syncwarp();
   }
 
   // Means and factors of the warp's rows, where its lanes find them.
