@@ -194,7 +194,10 @@ Tolerance toleranceFor(const Node& node, ProductPrecision products) {
   const auto widen = [&](const Value* value) {
     if (value) tolerance.relative = std::max(tolerance.relative, relativeOf(value->dataType()));
   };
-  for (const Value* input : node.inputs) widen(input);
+  // Attention reads keys and values of 8 bits as they are; others have the type of its queries.
+  const auto isExact = [&](size_t i) { return node.op == &ops::Attention && (i == 1 || i == 2); };
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (!isExact(i)) widen(node.inputs[i]);
   for (const Value* output : node.outputs) widen(output);
   if (isProduct(node.op)) tolerance.relative = std::max(tolerance.relative, relativeOf(products));
   const bool makesIntegers =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ops/ops.h"
 #include "support/half.h"
@@ -117,6 +118,30 @@ TEST(Operands, IndicesExist) {
   const auto* indices = reinterpret_cast<const int64_t*>(bytes.data());
   EXPECT_EQ(*std::min_element(indices, indices + 1000), 0);
   EXPECT_EQ(*std::max_element(indices, indices + 1000), 6);
+}
+
+Graph attentionTo(const std::string& stored) {
+  const std::string cache = stored + "[1, 2, 40, 64]";
+  return parseGraph("graph g(%q: f16[1, 4, 1, 64], %k: " + cache + ", %v: " + cache +
+                        ") { %y = Attention(%q, %k, %v) {scale = 0.125} return %y }",
+                    findOp);
+}
+
+TEST(Agreement, CachesOf8BitsAreExact) {
+  const auto relative = [](const Graph& graph) {
+    return toleranceFor(*graph.nodes().front(), ProductPrecision::kF32).relative;
+  };
+  for (const char* stored : {"i8", "f8e4m3"})
+    EXPECT_EQ(relative(attentionTo(stored)), relative(attentionTo("f16"))) << stored;
+}
+
+TEST(Operands, CachesOf8BitsHoldNumbersThatDiffer) {
+  const Graph graph = attentionTo("i8");
+  const TrialOperands operands = operandsOf(*graph.nodes().front(), kNoSymbols);
+  for (size_t input : {1, 2}) {
+    const std::vector<std::byte> bytes = fillingOf(operands.inputs[input]).whole();
+    EXPECT_GT(std::set(bytes.begin(), bytes.end()).size(), 10u) << input;
+  }
 }
 
 TEST(Operands, EveryTypeIsFilledWithNumbersThatDiffer) {

@@ -24,12 +24,12 @@ Range below(int64_t size) { return {0, static_cast<double>(std::max<int64_t>(siz
 bool takesAnyInteger(const Node& node, size_t input) {
   static const Op kFirst[] = {&ops::Gather, &ops::GatherElements, &ops::GatherND};
   static const Op kNotSecond[] = {&ops::ScatterElements, &ops::ScatterND};
-  static const Op kAll[] = {&ops::Pointwise,  &ops::Identity,  &ops::Reduce,  &ops::ArgReduce,
-                            &ops::CumSum,     &ops::Transpose, &ops::Reshape, &ops::BitCast,
-                            &ops::Expand,     &ops::Slice,     &ops::Concat,  &ops::Pad,
-                            &ops::Tile,       &ops::Trilu,     &ops::TopK,    &ops::MatMul,
-                            &ops::Pool,       &ops::NonZero,   &ops::Unique,  &ops::MatMulInteger,
-                            &ops::ConvInteger};
+  static const Op kAll[] = {&ops::Pointwise, &ops::Identity,   &ops::Reduce,  &ops::ArgReduce,
+                            &ops::CumSum,    &ops::Transpose,  &ops::Reshape, &ops::BitCast,
+                            &ops::Expand,    &ops::Slice,      &ops::Concat,  &ops::Pad,
+                            &ops::Tile,      &ops::Trilu,      &ops::TopK,    &ops::MatMul,
+                            &ops::Pool,      &ops::NonZero,    &ops::Unique,  &ops::MatMulInteger,
+                            &ops::Attention, &ops::ConvInteger};
   const auto isIn = [&](std::span<const Op> list) {
     return std::find(list.begin(), list.end(), node.op) != list.end();
   };
@@ -60,12 +60,15 @@ bool hidesEverything(const Node& node, size_t input, const SymbolValue& opt) {
          evaluate(node.inputs[input]->shape().back(), opt) < kManyKeys;
 }
 
+// Large keys would leave all but one of them no weight.
+bool areKeys(const Node& node, size_t input) { return node.op == &ops::Attention && input == 1; }
+
 Range rangeFor(const Node& node, size_t input, const SymbolValue& opt) {
   const DataType type = node.inputs[input]->dataType();
   if (type == DataType::kBool) return hidesEverything(node, input, opt) ? Range{1, 1} : Range{0, 1};
   if (isFloat(type)) return {-0.5, 0.5};
   if (!takesAnyInteger(node, input)) return indexRange(node, input, opt);
-  const double most = bitsOf(type) == 8 ? 100 : 7;
+  const double most = bitsOf(type) == 8 && !areKeys(node, input) ? 100 : 7;
   return {isSigned(type) ? -most : 0, most};
 }
 

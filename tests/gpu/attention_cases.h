@@ -20,6 +20,7 @@ struct Case {
   std::string name;
   int batches = 1, heads = 1, group = 1, queries = 1, keys = 1, headSize = 64, valueSize = 64;
   DataType element = DataType::kF16;
+  std::optional<DataType> stored;  // keys and values of 8 bits
   Layout layout = Layout::kHeads;
   bool causal = false, alignEnd = false, transposedKeys = false;
   double softcap = 0, scale = 0;  // 0: 1 / sqrt(head size)
@@ -30,6 +31,7 @@ struct Case {
   bool hidesRows = false;  // the bias hides every key from some rows
 
   double scaleOrDefault() const { return scale != 0 ? scale : 1 / std::sqrt(double(headSize)); }
+  DataType storedType() const { return stored.value_or(element); }
   int keyHeads() const { return heads / group; }
   double flops() const {
     const double pairs =
@@ -201,6 +203,16 @@ inline std::vector<Case> checkedCases() {
        .causal = true,
        .alignEnd = true});
   add({.name = "decode", .batches = 2, .heads = 4, .group = 2, .queries = 1, .keys = 2000});
+  for (const std::optional<DataType> stored : {std::optional<DataType>(), std::optional(kI8)})
+    add({.name = stored ? "decode bytes" : "decode long",
+         .heads = 2,
+         .group = 2,
+         .queries = 1,
+         .keys = 5001,
+         .headSize = 128,
+         .valueSize = 128,
+         .stored = stored,
+         .scale = stored ? 0.002 : 0});
   add({.name = "one key", .batches = 2, .heads = 2, .queries = 5, .keys = 1});
   add({.name = "f32",
        .batches = 2,

@@ -57,8 +57,8 @@ struct Launch {
 inline std::string entry(int block, const std::string& out, const AttentionText& problem,
                          const std::string& call) {
   return str("extern \"C\" __global__ void __launch_bounds__(", block,
-             ") run(const Element* __restrict__ q, const Element* __restrict__ k, "
-             "const Element* __restrict__ v, const BiasElement* __restrict__ bias, ",
+             ") run(const Element* __restrict__ q, const Stored* __restrict__ k, "
+             "const Stored* __restrict__ v, const BiasElement* __restrict__ bias, ",
              out, " y) {\n  waitForPrevious();\n  letNextStart();\n",
              "  extern __shared__ __align__(1024) char memory[];\n", problem.text(), call, "}\n");
 }
@@ -66,13 +66,13 @@ inline std::string entry(int block, const std::string& out, const AttentionText&
 inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
   const Plan plan(c);
   FlashKernel kernel{.element = c.element,
-                     .stored = c.element,
+                     .stored = c.storedType(),
                      .bias = c.bias,
                      .headSize = c.headSize,
                      .valueSize = c.valueSize,
                      .causal = c.causal,
                      .biasPairs = plan.pairsBias(c),
-                     .singleTile = c.keys <= tile.tileKeys() * tile.keyBlocks,
+                     .singleTile = tile.holds(c.keys),
                      .scale = c.scaleOrDefault(),
                      .softcap = c.softcap,
                      .tile = tile};
@@ -99,7 +99,7 @@ inline Launch flashLaunch(const Case& c, const FlashTile& tile) {
 
 inline PlainKernel plainKernel(const Case& c) {
   return {.element = c.element,
-          .stored = c.element,
+          .stored = c.storedType(),
           .bias = c.bias,
           .headSize = c.headSize,
           .valueSize = c.valueSize,
@@ -130,8 +130,8 @@ constexpr char kReference[] = R"(
   const int row = blockIdx.x % p.queries, batch = blockIdx.x / p.queries, head = blockIdx.y;
   const Element* query =
       p.q + batch * p.qStride.batch + head * p.qStride.head + row * p.qStride.token;
-  const Element* keys = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
-  const Element* values = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
+  const Stored* keys = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
+  const Stored* values = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
   for (int key = threadIdx.x; key < p.keys; key += 128) {
     double score = 0;
     for (int i = 0; i < kHeadSize; ++i)
@@ -266,16 +266,15 @@ inline bool isFlash(const Case& c) {
 
 // As they would be chosen for so many heads of all batches.
 inline std::vector<FlashTile> tilesOf(const Case& c, int64_t heads, const std::string& arch) {
-  std::vector<FlashTile> tiles = flashTiles({.sm = std::atoi(arch.c_str() + 3),
-                                             .heads = heads,
-                                             .queries = c.queries,
-                                             .keys = c.keys,
-                                             .headSize = c.headSize,
-                                             .valueSize = c.valueSize,
-                                             .hasBias = c.bias.has_value()});
-  std::erase_if(tiles,
-                [&](const FlashTile& tile) { return flashLaunch(c, tile).shared > 227 << 10; });
-  return tiles;
+  return flashTiles({.target = {.computeCapability = std::atoi(arch.c_str() + 3)},
+                     .heads = heads,
+                     .queries = c.queries,
+                     .keys = c.keys,
+                     .mostKeys = c.keys,
+                     .headSize = c.headSize,
+                     .valueSize = c.valueSize,
+                     .hasBias = c.bias.has_value(),
+                     .readsBytes = c.stored.has_value()});
 }
 
 }  // namespace attention_check

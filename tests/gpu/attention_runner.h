@@ -55,6 +55,9 @@ inline std::vector<char> randomBytes(DataType type, int64_t count, std::mt19937&
       case DataType::kF64:
         put(static_cast<double>(value));
         break;
+      case DataType::kI8:
+        put(static_cast<int8_t>(std::clamp(40 * value, -128.0f, 127.0f)));
+        break;
       case DataType::kBool:
         put(value > -0.5f);
         break;
@@ -93,8 +96,8 @@ struct Operands {
     std::mt19937 generator(seed);
     q = upload(randomBytes(c.element, plan.q.count, generator));
     const bool isPacked = c.layout == Layout::kPacked;
-    k = isPacked ? q : upload(randomBytes(c.element, plan.k.count, generator));
-    v = isPacked ? q : upload(randomBytes(c.element, plan.v.count, generator));
+    k = isPacked ? q : upload(randomBytes(c.storedType(), plan.k.count, generator));
+    v = isPacked ? q : upload(randomBytes(c.storedType(), plan.v.count, generator));
     std::vector<char> biases =
         randomBytes(c.bias.value_or(DataType::kF32), c.bias ? plan.bias.count : 4, generator);
     if (c.hidesRows) hideRows(c, biases);
@@ -134,6 +137,8 @@ struct Loaded {
     CHECK(cuModuleGetFunction(&function, module, "run"));
     CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                              launch.shared));
+    if (launch.cluster > 8)
+      CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
   }
   Loaded(const Loaded&) = delete;
   ~Loaded() { cuModuleUnload(module); }

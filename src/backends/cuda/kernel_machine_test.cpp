@@ -159,6 +159,7 @@ class DeviceMachine : public KernelMachine {
     void* function = nullptr;
     call("cuModuleGetFunction", &function, modules_.at(launch.source), launch.kernel.c_str());
     call("cuFuncSetAttribute", function, 8, static_cast<int>(params.sharedBytes));  // its maximum
+    if (params.cluster > 8) call("cuFuncSetAttribute", function, 14, 1);  // more than are portable
     LaunchAttribute cluster{.value = {params.cluster, 1, 1}};
     const LaunchConfig config{.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                               .block = {params.block, 1, 1},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <numeric>
 
 #include "backends/cuda/attention/flash_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
@@ -111,22 +110,21 @@ FlashRows flashRows(const Node& node) {
 std::vector<FlashTile> tilesOf(const Node& node, const BuildContext& context) {
   const AttentionGeometry sizes = flashRows(node).sizes;
   const auto& opt = context.opt;
-  return flashTiles({.sm = context.target.computeCapability,
-                     .multiprocessors = context.target.multiprocessors,
+  return flashTiles({.target = context.target,
                      .heads = opt(sizes.q.batch) * opt(sizes.q.heads),
                      .queries = opt(sizes.q.length),
                      .keys = opt(sizes.k.length),
+                     .mostKeys = context.max(sizes.k.length),
                      .headSize = static_cast<int>(sizes.q.size.value()),
                      .valueSize = static_cast<int>(sizes.v.size.value()),
                      .hasBias = node.hasInput(kMask),
                      .readsBytes = readsBytes(node)});
 }
 
-// prepare() knows the sizes, and refuses numbers beyond its list.
-std::vector<int64_t> configurations(const Node&, const BuildContext&) {
-  std::vector<int64_t> all(kMostFlashTiles);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+std::vector<int64_t> configurations(const Node& node, const BuildContext& context) {
+  std::vector<int64_t> packed;
+  for (const FlashTile& tile : tilesOf(node, context)) packed.push_back(pack(tile));
+  return packed;
 }
 
 // A bias as the kernel reads it.
@@ -277,28 +275,24 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
   const auto& attrs = node.as<AttentionAttrs>();
   const FlashRows rows = flashRows(node);
   const AttentionGeometry& sizes = rows.sizes;
-  const std::vector<FlashTile> tiles = tilesOf(node, context);
-  if (config >= static_cast<int64_t>(tiles.size()))
-    return Prepared::no(str("has ", tiles.size(), " tiles for these sizes"));
-  const FlashTile& tile = tiles[config];
+  const FlashTile tile = unpackFlash(config);
   KernelText kernel(str("attention_", typesOf(node), "_", tile.rows(), "x", tile.tileKeys(),
                         tile.warpgroups ? "_wgmma" : "_mma"),
                     node, context);
   addOperands(kernel);
   const Bias bias = ofRows(addBias(kernel, node), rows);
-  const FlashKernel flash{
-      .element = node.inputs[0]->dataType(),
-      .stored = node.inputs[1]->dataType(),
-      .bias = biasTypeOf(node),
-      .output = epilogueTypeOf(node),
-      .headSize = static_cast<int>(sizes.q.size.value()),
-      .valueSize = static_cast<int>(sizes.v.size.value()),
-      .causal = rows.causal,
-      .biasPairs = bias.inPairs,
-      .singleTile = context.max(sizes.k.length) <= int64_t{tile.tileKeys()} * tile.keyBlocks,
-      .scale = attrs.scale,
-      .softcap = attrs.softcap,
-      .tile = tile};
+  const FlashKernel flash{.element = node.inputs[0]->dataType(),
+                          .stored = node.inputs[1]->dataType(),
+                          .bias = biasTypeOf(node),
+                          .output = epilogueTypeOf(node),
+                          .headSize = static_cast<int>(sizes.q.size.value()),
+                          .valueSize = static_cast<int>(sizes.v.size.value()),
+                          .causal = rows.causal,
+                          .biasPairs = bias.inPairs,
+                          .singleTile = tile.holds(context.max(sizes.k.length)),
+                          .scale = attrs.scale,
+                          .softcap = attrs.softcap,
+                          .tile = tile};
   kernel.include("device/mma.cuh");
   kernel.functions += flash.constants();
   kernel.include("attention/problem.cuh");
@@ -324,7 +318,8 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
                           .causal = attrs.causal,
                           .transposedKeys = attrs.transposedKeys,
                           .scale = attrs.scale,
-                          .softcap = attrs.softcap};
+                          .softcap = attrs.softcap,
+                          .sharedBytesPerBlock = context.target.sharedBytesPerBlock};
   KernelText kernel(str("attention_", typesOf(node), "_plain"), node, context);
   addOperands(kernel);
   const Bias bias = addBias(kernel, node);

@@ -37,7 +37,7 @@ int fitted(int64_t total, int most) {
 
 // Blocks enough for the device: what counts is how often keys and values are read.
 std::vector<FlashTile> tilesForManyRows(const FlashSizes& sizes, int size) {
-  if (sizes.sm == 90 && size <= 128 && sizes.queries >= 128)
+  if (sizes.target.computeCapability == 90 && size <= 128 && sizes.queries >= 128)
     return {{.rowWarps = 8, .keys = 64, .warpgroups = true},
             {.rowWarps = 8,
              .keys = 128,
@@ -68,23 +68,24 @@ std::vector<FlashTile> tilesForFewRows(const FlashSizes& sizes, int size) {
 
 // One tile of rows: blocks share the keys too.
 std::vector<FlashTile> tilesForDecoding(const FlashSizes& sizes, int size) {
+  const BuildTarget& target = sizes.target;
   std::vector<FlashTile> tiles;
-  if (sizes.sm >= 90 && sizes.keys >= 512) {
-    if (sizes.keys <= 1024 && 4 * sizes.heads <= sizes.multiprocessors)
+  if (target.computeCapability >= 90 && sizes.keys >= 512) {
+    if (sizes.keys <= 1024 && 4 * sizes.heads <= target.multiprocessors)
       tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 16});
     // Alone 16x128 may be as fast; among the kernels of a step it took 5.2 us where this takes 3.7.
-    if (!tiles.empty() && 8 * sizes.heads <= sizes.multiprocessors) return tiles;
-    // From this compute capability on clusters have 8 blocks at most; a slice of a GPU may have no
-    // place for 16 side by side.
+    if (!tiles.empty() && 8 * sizes.heads <= target.multiprocessors) return tiles;
+    // From this compute capability on clusters have 8 blocks at most; a slice of a GPU, which one
+    // that is not here may be, may have no place for 16 side by side.
     constexpr int kSmallClusters = 120, kWholeGpu = 100;
     const bool isLong = sizes.keys >= 4096 && size <= 128;
-    if (isLong && sizes.sm < kSmallClusters && sizes.multiprocessors >= kWholeGpu &&
-        16 * sizes.heads <= sizes.multiprocessors)
+    if (isLong && target.computeCapability < kSmallClusters && target.isPresent &&
+        target.multiprocessors >= kWholeGpu && 16 * sizes.heads <= target.multiprocessors)
       for (int warps : {4, 8})
         tiles.push_back({.rowWarps = 1, .keyWarps = warps, .keyBlocks = 16, .keys = 128 / warps});
-    if (isLong)  // more of them on their way
+    if (isLong)  // more of them on their way, unless they are bytes
       tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 32, .stages = 3});
-    else
+    if (!isLong || sizes.readsBytes)
       tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 4, .keys = 32});
     tiles.push_back({.rowWarps = 1, .keyWarps = 4, .keyBlocks = 8, .keys = 32});
   }
@@ -93,11 +94,46 @@ std::vector<FlashTile> tilesForDecoding(const FlashSizes& sizes, int size) {
   return tiles;
 }
 
+// Fewer keys at a time, then fewer warps to share them, until a block has the shared memory. Tiles
+// of warpgroups always fit.
+FlashTile shrunk(FlashTile tile, const FlashSizes& sizes) {
+  const auto fits = [&] {
+    const FlashKernel kernel{.headSize = sizes.headSize,
+                             .valueSize = sizes.valueSize,
+                             .singleTile = tile.holds(sizes.mostKeys),
+                             .tile = tile};
+    return kernel.sharedBytes() <= sizes.target.sharedBytesPerBlock;
+  };
+  while (!tile.warpgroups && !fits() && (tile.keys % 32 == 0 || tile.keyWarps > 1))
+    (tile.keys % 32 == 0 ? tile.keys : tile.keyWarps) /= 2;
+  return tile;
+}
+
 }  // namespace
+
+int64_t pack(const FlashTile& t) {
+  int64_t packed = 0;
+  for (int field : {t.rowWarps, t.keyWarps, t.keyBlocks, t.warpRows, t.keys / 16, t.stages,
+                    int{t.warpgroups}, int{t.overlaps}})
+    packed = packed << 6 | field;
+  return packed;
+}
+
+FlashTile unpackFlash(int64_t packed) {
+  const auto field = [&](int place) { return static_cast<int>(packed >> 6 * place & 63); };
+  return {.rowWarps = field(7),
+          .keyWarps = field(6),
+          .keyBlocks = field(5),
+          .warpRows = field(4),
+          .keys = 16 * field(3),
+          .stages = field(2),
+          .warpgroups = field(1) != 0,
+          .overlaps = field(0) != 0};
+}
 
 std::vector<FlashTile> flashTiles(const FlashSizes& sizes) {
   const int size = std::max(sizes.headSize, sizes.valueSize);
-  const bool isSpread = sizes.heads * ceilDiv(sizes.queries, 128) >= sizes.multiprocessors;
+  const bool isSpread = sizes.heads * ceilDiv(sizes.queries, 128) >= sizes.target.multiprocessors;
   std::vector<FlashTile> tiles = sizes.queries <= 16 ? tilesForDecoding(sizes, size)
                                  : isSpread          ? tilesForManyRows(sizes, size)
                                                      : tilesForFewRows(sizes, size);
@@ -105,6 +141,7 @@ std::vector<FlashTile> flashTiles(const FlashSizes& sizes) {
   std::vector<FlashTile> kept;
   for (FlashTile tile : tiles) {
     if (sizes.readsBytes) tile.stages = 2, tile.overlaps = false;  // registers hold the next tile
+    tile = shrunk(tile, sizes);
     if (tile.rows() < 2 * rows && std::find(kept.begin(), kept.end(), tile) == kept.end())
       kept.push_back(tile);
   }

@@ -2,10 +2,14 @@
 // handed to it. Knows nothing of graphs.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "backend/target.h"
 #include "support/data_type.h"
 
 namespace camshaft::cuda {
@@ -22,20 +26,25 @@ struct FlashTile {
   int threads() const { return 32 * rowWarps * keyWarps; }
   int rows() const { return rowWarps * warpRows; }
   int tileKeys() const { return keyWarps * keys; }
+  // Whether no block needs a second tile.
+  bool holds(int64_t allKeys) const { return allKeys <= int64_t{tileKeys()} * keyBlocks; }
   bool operator==(const FlashTile&) const = default;
 };
+// As configurations number them.
+int64_t pack(const FlashTile& tile);
+FlashTile unpackFlash(int64_t packed);
 
 // What the choice of tiles depends on.
 struct FlashSizes {
-  int sm = 90, multiprocessors = 132;
+  BuildTarget target = {};
   int64_t heads = 1;  // of all batches
   int64_t queries = 1, keys = 1;
+  int64_t mostKeys = std::numeric_limits<int64_t>::max();
   int headSize = 64, valueSize = 64;
   bool hasBias = false;
   bool readsBytes = false;  // keys and values of 8 bits
 };
-// Tiles worth timing, the best guess first; at most kMostFlashTiles.
-constexpr int kMostFlashTiles = 6;
+// Tiles worth timing, the best guess first.
 std::vector<FlashTile> flashTiles(const FlashSizes& sizes);
 
 // What is known when the kernel is printed.
@@ -62,12 +71,15 @@ struct PlainKernel {
   int headSize = 64, valueSize = 64;
   bool causal = false, transposedKeys = false;
   double scale = 1, softcap = 0;
+  int64_t sharedBytesPerBlock = 227 << 10;  // of the target
 
   static constexpr int kRowWarps = 8;
   int warpRows() const { return valueSize <= 256 ? 4 : 1; }
   int rows() const { return kRowWarps * warpRows(); }
   int threads() const { return 32 * kRowWarps; }
-  bool isStaged() const { return stagedBytes() <= 96 << 10; }
+  bool isStaged() const {
+    return stagedBytes() <= std::min<int64_t>(96 << 10, sharedBytesPerBlock);
+  }
   int sharedBytes() const { return isStaged() ? stagedBytes() : 0; }
   std::string constants() const;
 

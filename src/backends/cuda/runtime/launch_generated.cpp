@@ -34,11 +34,11 @@ bool isMachineCode(std::span<const std::byte> binary) {
   return binary.size() >= sizeof kElf && std::memcmp(binary.data(), kElf, sizeof kElf) == 0;
 }
 
-// Any GPU that has clusters takes eight blocks in one; a slice of a GPU may have no place for more.
+// Clusters of eight blocks are portable; a slice of a GPU may have no place for more.
 void requirePlace(const Generated& state, std::string_view name) {
   const GeneratedParams& params = state.params;
-  constexpr unsigned kAnywhere = 8;
-  if (params.cluster <= kAnywhere) return;
+  constexpr unsigned kPortableCluster = 8;
+  if (params.cluster <= kPortableCluster) return;
   CUlaunchAttribute attribute = {};
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim = {params.cluster, 1, 1};
