@@ -36,6 +36,9 @@ class Patches {
       packRun(layout, rows, channels_, flip_, strip);
     } else if (channels_ % layout.depth == 0 && params_.channels <= Windows::kMostChannels) {
       packTaps(layout, first, pixel, count, strip);
+    } else if (channels_ % kPiece == 0 && layout.depth % kPiece == 0 &&
+               params_.channels <= Windows::kMostChannels) {
+      packPieces(layout, first, pixel, count, strip);
     } else {
       packGathered(layout, first, pixel, count, strip, scratch);
     }
@@ -48,9 +51,11 @@ class Patches {
     Window windows[kMostStripRows];
     const uint8_t* corners[kMostStripRows];
     bool areInside = true;
+    OutputPixel each = windows_.outputPixel(pixel);
     for (int64_t i = 0; i < layout.stripRows; ++i) {
-      windows[i] = windows_.at(pixel + std::min(i, count - 1));
+      windows[i] = windows_.at(each);
       areInside &= windows_.isInside(windows[i]);
+      if (i + 1 < count) each = windows_.next(each);
     }
     for (int64_t i = 0; areInside && i < layout.stripRows; ++i)
       corners[i] = windows_.tap(windows[i], 0, 0) + first;
@@ -65,15 +70,39 @@ class Patches {
     }
   }
 
+  // Row by row, in pieces that steps are multiples of.
+  void packPieces(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
+                  uint8_t* strip) const {
+    const int64_t kernelWidth = params_.kernel[1];
+    const bool areRuns = params_.dilations[1] == 1 && params_.groups == 1;
+    OutputPixel each = windows_.outputPixel(pixel);
+    for (int64_t i = 0; i < layout.stripRows; ++i) {
+      const Window window = windows_.at(each);
+      const bool isInside = windows_.isInside(window);
+      Pieces pieces(layout, strip + i * layout.depth, flip_);
+      for (int64_t ky = 0; ky < params_.kernel[0]; ++ky) {
+        if (isInside && areRuns) {
+          pieces.put(windows_.tap(window, ky, 0), kernelWidth * channels_);
+          continue;
+        }
+        for (int64_t kx = 0; kx < kernelWidth; ++kx)
+          pieces.put(windows_.tap(window, ky, kx) + first, channels_);
+      }
+      pieces.end();
+      if (i + 1 < count) each = windows_.next(each);
+    }
+  }
+
   // Whole windows, each gathered first.
   void packGathered(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
                     uint8_t* strip, uint8_t* scratch) const {
     const uint8_t* rows[kMostStripRows];
     const int64_t k = params_.kernel[0] * params_.kernel[1] * channels_;
     const int64_t pitch = layout.steps(k) * layout.depth;
-    for (int64_t i = 0; i < count; ++i) {
+    OutputPixel each = windows_.outputPixel(pixel);
+    for (int64_t i = 0; i < count; ++i, each = windows_.next(each)) {
       uint8_t* to = scratch + i * pitch;
-      const Window window = windows_.at(pixel + i);
+      const Window window = windows_.at(each);
       if (isQuick(window))
         gatherQuickly(window, to);
       else
@@ -146,8 +175,38 @@ class Patches {
       std::memcpy(to, from, count);
   }
 
-  static constexpr int64_t kFew = 32;
+  static constexpr int64_t kFew = 32, kPiece = 16;
   static_assert(kFew <= kScratchSlack);
+
+  // Writes a row of a strip.
+  class Pieces {
+   public:
+    Pieces(const Layout& layout, uint8_t* to, uint8_t flip)
+        : to_(to), depth_(layout.depth), toNext_(layout.stripRows * layout.depth), flip_(flip) {}
+
+    void put(const uint8_t* from, int64_t bytes) {
+      for (; bytes > 0; bytes -= kPiece, from += kPiece) {
+        uint8_t piece[kPiece];
+        std::memcpy(piece, from, kPiece);
+        for (uint8_t& byte : piece) byte ^= flip_;
+        std::memcpy(to_ + used_, piece, kPiece);
+        used_ += kPiece;
+        if (used_ < depth_) continue;
+        used_ = 0;
+        to_ += toNext_;
+      }
+    }
+    // Fills up the last step.
+    void end() {
+      if (used_ > 0) std::memset(to_ + used_, 0, depth_ - used_);
+    }
+
+   private:
+    uint8_t* to_;
+    const int64_t depth_, toNext_;
+    const uint8_t flip_;
+    int64_t used_ = 0;
+  };
 
   const ConvParams& params_;
   const Windows windows_;

@@ -16,12 +16,11 @@ namespace {
 
 // Where the channels of each tap of a few pixels begin, pixels that are not there being the last.
 // Taps that fill up are multiplied by zero, and read what is there also where the picture is empty.
-void findTaps(const TapOrder& order, const Windows& windows, int64_t pixel, int64_t pixels,
+void findTaps(const TapOrder& order, const Windows& windows, OutputPixel pixel, int64_t pixels,
               const uint8_t** taps) {
   const Window first = windows.at(pixel);
-  const bool areInside = pixels == kDepthwisePixels && windows.areInside(first, pixel, pixels);
   std::fill(taps, taps + order.count * kDepthwisePixels, windows.outside());
-  if (areInside) {
+  if (pixels == kDepthwisePixels && windows.areInside(pixel, pixels)) {
     for (int64_t ky = 0; ky < order.height; ++ky)
       for (int64_t kx = 0; kx < order.width; ++kx) {
         const uint8_t* at = windows.tap(first, ky, kx);
@@ -31,7 +30,8 @@ void findTaps(const TapOrder& order, const Windows& windows, int64_t pixel, int6
     return;
   }
   for (int64_t i = 0; i < kDepthwisePixels; ++i) {
-    const Window window = windows.at(pixel + std::min(i, pixels - 1));
+    const Window window = windows.at(pixel);
+    if (i + 1 < pixels) pixel = windows.next(pixel);
     for (int64_t ky = 0; ky < order.height; ++ky)
       for (int64_t kx = 0; kx < order.width; ++kx)
         taps[order.at(ky, kx) * kDepthwisePixels + i] = windows.tap(window, ky, kx);
@@ -84,7 +84,7 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
   const LaunchedFinish finish(product, args, m, depthwiseValue(layout, isSigned, zero));
   const auto* filters = args.inputs[1].as<const std::byte>();
   const TapOrder order(layout, params);
-  const int64_t width = Picture(y).width, blockBytes = depthwiseBlockBytes(layout, order);
+  const int64_t blockBytes = depthwiseBlockBytes(layout, order);
   const auto sum = sumDepthwiseFor(layout);
   const double work = static_cast<double>(kDepthwisePixels * n) * static_cast<double>(taps + 4) / 8;
   parallelItems(args.threads, ceilDiv(m, kDepthwisePixels), work, [&](int64_t begin, int64_t end) {
@@ -93,15 +93,17 @@ void launchDepthwise(const void* opaque, const LaunchArgs& args) {
     for (int64_t group = begin; group < end; ++group) {
       const int64_t pixel = group * kDepthwisePixels;
       const int64_t pixels = std::min(kDepthwisePixels, m - pixel);
-      findTaps(order, windows, pixel, pixels, at);
+      OutputPixel each = windows.outputPixel(pixel);
+      findTaps(order, windows, each, pixels, at);
       DepthwiseBlock block{.taps = at,
                            .tapCount = order.count,
                            .columnTaps = order.columnTaps,
                            .isSigned = isSigned,
                            .sums = sums};
-      for (int64_t i = 0; i < kDepthwisePixels; i += 4)
-        block.shares[i / 4] =
-            order.columnTaps && i + 4 <= pixels && (pixel + i) % width + 4 <= width;
+      for (int64_t i = 0; i < kDepthwisePixels; ++i, each = windows.next(each))
+        if (i % 4 == 0)
+          block.shares[i / 4] =
+              order.columnTaps && i + 4 <= pixels && windows.areNeighbours(each.column, 4);
       for (int64_t channel = 0; channel < n; channel += kBlockColumns) {
         const int64_t channels = std::min(kBlockColumns, n - channel);
         block.channel = channel;

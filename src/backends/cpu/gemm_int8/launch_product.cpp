@@ -260,7 +260,7 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
                   .packedColumns = args.inputs[1].as<const uint8_t>(),
                   .sumsRows = params.zerosInput >= 0,
                   .parts = groups};
-  if (rows && groups == 1 && params.k > 0 && params.k % layout.depth == 0 &&
+  if (rows && groups == 1 && params.k > 0 && params.k % 2 == 0 &&
       rowFlip(layout, params.isSigned != 0) == 0)
     product.rows = {.data = reinterpret_cast<const uint16_t*>(rows), .stride = params.k / 2};
   multiply(
@@ -276,15 +276,16 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
 }
 
 void runInPlace(const ProductState& state, const LaunchArgs& args, int64_t m, const Rows16& rows,
-                int64_t rowCount) {
+                int64_t places) {
   const LaunchedFinish finish(state, args, m, multipliedZero(state, args));
   multiply(
       {.layout = &layoutFor(state.params),
-       .m = rowCount,
+       .m = m,
        .n = state.params.n,
        .k = state.params.k,
        .packedColumns = args.inputs[1].as<const uint8_t>(),
-       .rows = rows},
+       .rows = rows,
+       .places = places},
       [](int64_t, int64_t, int64_t, uint8_t*, uint8_t*) {}, *args.threads, nullptr,
       [&](const Sums& sums) { finishSums(finish.get(), sums); });
 }

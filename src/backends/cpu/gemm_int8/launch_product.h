@@ -80,8 +80,8 @@ using PackRows = FunctionRef<void(const Layout& layout, int64_t part, int64_t ro
 // as they lie there, k bytes each.
 void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, PackRows pack,
                 int64_t groups = 1, const uint8_t* rows = nullptr);
-// The same of so many rows that tiles read in place, all of them, for the m of the result.
+// The same of rows that are read in place, all of them, of which tiles multiply so many.
 void runInPlace(const ProductState& state, const LaunchArgs& args, int64_t m, const Rows16& rows,
-                int64_t rowCount);
+                int64_t places);
 
 }  // namespace camshaft::cpu::gemm_int8

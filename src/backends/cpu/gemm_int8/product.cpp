@@ -27,6 +27,7 @@ constexpr int64_t kTasksPerWorker = 4, kColumnTasksPerWorker = 2;
 // Byte products per addition of parallel.h's measure; of few rows, the time is that of reading B.
 constexpr double kProductsPerWork = 64;
 constexpr int64_t kRowsWorthReading = 8;
+constexpr int64_t kQuadBytes = 4;
 
 static_assert(kScratchSlack % 64 == 0);
 
@@ -105,14 +106,21 @@ int64_t stripsOfTask(int64_t strips, int threads) {
   return best;
 }
 
+// Rows of a task where any number of them takes as long as it has rows.
+int64_t rowsOfTask(int64_t m, int threads) {
+  constexpr int64_t kWorthReading = 64;  // columns, for so many rows
+  const int64_t tasks = std::clamp<int64_t>(m / (kWorthReading * threads), 1, kTasksPerWorker);
+  return ceilDiv(m, tasks * threads);
+}
+
 // Rows in place: the larger matrix is split, so that a worker reads the smaller one alone whole.
-Tasks divideInPlace(const Product& product, int threads) {
-  const int64_t strips = ceilDiv(product.m, product.layout->stripRows);
+Tasks divideInPlace(const Product& product, bool inStrips, int64_t m, int threads) {
+  const int64_t strips = ceilDiv(m, product.layout->stripRows);
   const int64_t blocks = ceilDiv(product.n, kBlockColumns);
   const int64_t rowBytes = product.k / product.rows.tapCount;
   const int64_t fitting = std::max(kBlockRows, kPackedBytes / rowBytes) / product.layout->stripRows;
   int64_t taskStrips = 0, taskBlocks = blocks;
-  if (product.n > product.m) {
+  if (product.n > m) {
     taskBlocks = ceilDiv(blocks, std::min(blocks, kColumnTasksPerWorker * threads));
     taskStrips = ceilDiv(strips, ceilDiv(threads, ceilDiv(blocks, taskBlocks)));
   } else {
@@ -120,8 +128,9 @@ Tasks divideInPlace(const Product& product, int threads) {
   }
   Tasks tasks;
   tasks.rows = std::min(taskStrips, fitting) * product.layout->stripRows;
+  if (!inStrips && product.n <= m) tasks.rows = std::min(tasks.rows, rowsOfTask(m, threads));
   tasks.columns = taskBlocks * kBlockColumns;
-  tasks.rowTasks = ceilDiv(product.m, tasks.rows);
+  tasks.rowTasks = ceilDiv(m, tasks.rows);
   tasks.columnTasks = ceilDiv(product.n, tasks.columns);
   return tasks;
 }
@@ -275,26 +284,47 @@ int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int t
 
 namespace {
 
-bool readsInPlace(const Product& product) {
-  return product.rows.data && !product.sumsRows &&
-         multiplierFor(*product.layout, product.m).usesTiles;
-}
+// Pointers to rows of A for the rows of C from `first` on.
+class Scattered {
+ public:
+  Scattered(const Rows16& a, int64_t first, int64_t count) {
+    int64_t place = first % a.width, line = first / a.width % a.height,
+            image = first / (a.width * a.height);
+    for (int64_t i = 0; i < count; ++place, ++i) {
+      if (place == a.width) {
+        place = 0;
+        if (++line == a.height) line = 0, ++image;
+      }
+      const int64_t row = (image * a.lines + line) * a.pitch + place;
+      rows_[i] = reinterpret_cast<const uint8_t*>(a.data + row * a.stride);
+    }
+  }
+  const uint8_t* const* rows() const { return rows_; }
+
+ private:
+  const uint8_t* rows_[kBlockRows];
+};
 
 // One task of a product by one worker.
 class Task {
  public:
-  Task(const Product& product, const Rows16& a, const Tasks& tasks, int64_t number,
-       const Worker& worker)
-      : product_(product), layout_(*product.layout), a_(a), worker_(worker) {
+  Task(const Product& product, const Multiplier& multiplier, int64_t m, const Rows16& a,
+       const Tasks& tasks, int64_t number, const Worker& worker)
+      : product_(product),
+        layout_(*product.layout),
+        multiplier_(multiplier),
+        a_(a),
+        worker_(worker) {
     const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
     const int64_t inPart = number % tasksOfPart;
     part_ = number / tasksOfPart;
     row_ = inPart % tasks.rowTasks * tasks.rows;
-    rows_ = std::min(tasks.rows, product.m - row_);
+    rows_ = std::min(tasks.rows, m - row_);
     column_ = inPart / tasks.rowTasks * tasks.columns;
     endColumn_ = std::min(product.n, column_ + tasks.columns);
     const int64_t wholeStrips = rows_ / layout_.stripRows * layout_.stripRows;
-    inPlace_ = !a.data ? 0 : a.readsBeyond ? rows_ : wholeStrips;
+    const bool areAll = a.readsBeyond || multiplier.readsAnyRows;
+    inPlace_ = !a.data ? 0 : areAll ? rows_ : wholeStrips;
   }
 
   // The rows that are not read in place.
@@ -312,14 +342,15 @@ class Task {
     }
   }
 
-  void multiply(const Multiplier& multiplier, FunctionRef<void(const Sums&)> finish) const {
+  void multiply(FunctionRef<void(const Sums&)> finish) const {
     alignas(64) int32_t sums[kBlockRows * kBlockColumns];
     for (int64_t column = column_; column < endColumn_; column += kBlockColumns)
       for (int64_t done = 0; done < rows_; done += kBlockRows) {
         const int64_t count = std::min(kBlockRows, rows_ - done);
-        multiplyBlock(multiplier, column, done, count, sums);
+        multiplyBlock(column, done, count, sums);
         const int32_t* ofRows = product_.sumsRows ? worker_.rowSums + done : nullptr;
-        forRowsOfC(a_, row_ + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
+        const Rows16 places = multiplier_.usesTiles ? a_ : Rows16();
+        forRowsOfC(places, row_ + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
           finish({sums + first * kBlockColumns, ofRows, rowOfC, column, some, columnsAt(column),
                   part_});
         });
@@ -334,8 +365,7 @@ class Task {
 
   // Rows [first, first + count), those in place and those packed. Meanwhile their share of the next
   // columns is fetched.
-  void multiplyBlock(const Multiplier& multiplier, int64_t column, int64_t first, int64_t count,
-                     int32_t* sums) const {
+  void multiplyBlock(int64_t column, int64_t first, int64_t count, int32_t* sums) const {
     const int64_t blockBytes = layout_.blockBytes(product_.k);
     const auto* columns = reinterpret_cast<const int8_t*>(product_.packedColumns) +
                           part_ * packedColumnsBytes(layout_, product_.k, product_.n);
@@ -350,23 +380,33 @@ class Task {
     }
     const int64_t inPlace = std::clamp<int64_t>(inPlace_ - first, 0, count);
     if (inPlace > 0) {
-      block.a = reinterpret_cast<const uint8_t*>(a_.data + (row_ + first) * a_.stride);
-      block.rowStride = 2 * a_.stride;
       block.taps = a_.taps;
       block.tapCount = a_.tapCount;
       block.rows = inPlace;
-      multiplier.multiply(block);
+      multiplyInPlace(block, row_ + first);
       block = whole;
       block.sums += inPlace * kBlockColumns;
     }
     if (inPlace == count) return;
     block.a = stripAt(first + inPlace);
     block.rows = count - inPlace;
-    multiplier.multiply(block);
+    multiplier_.multiply(block);
+  }
+
+  void multiplyInPlace(Block& block, int64_t row) const {
+    if (multiplier_.readsAnyRows && a_.pitch > 0) {
+      const Scattered scattered(a_, row, block.rows);
+      block.scattered = scattered.rows();
+      return multiplier_.multiply(block);
+    }
+    block.a = reinterpret_cast<const uint8_t*>(a_.data + row * a_.stride);
+    block.rowStride = 2 * a_.stride;
+    multiplier_.multiply(block);
   }
 
   const Product& product_;
   const Layout& layout_;
+  const Multiplier& multiplier_;
   const Rows16& a_;
   const Worker& worker_;
   int64_t part_, row_, rows_, column_, endColumn_;
@@ -375,22 +415,32 @@ class Task {
 
 }  // namespace
 
+bool readsInPlace(const Layout& layout, int64_t m, int64_t partBytes) {
+  const Multiplier& multiplier = multiplierFor(layout, m);
+  return multiplier.usesTiles ? partBytes % layout.depth == 0
+                              : multiplier.readsAnyRows && partBytes % kQuadBytes == 0;
+}
+
 void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byte* workspace,
               FunctionRef<void(const Sums&)> finish) {
   const Layout& layout = *product.layout;
-  const int64_t m = product.m, n = product.n, k = product.k;
-  if (m == 0 || n == 0 || product.parts == 0) return;
-  const Multiplier& multiplier = multiplierFor(layout, m);
-  const Rows16 a = readsInPlace(product) ? product.rows : Rows16();
-  const Tasks tasks =
-      a.data ? divideInPlace(product, pool.threads()) : dividePacked(product, pool.threads());
+  const int64_t n = product.n, k = product.k;
+  if (product.m == 0 || n == 0 || product.parts == 0) return;
+  const Multiplier& multiplier = multiplierFor(layout, product.m);
+  const bool isInPlace = product.rows.data && !product.sumsRows &&
+                         readsInPlace(layout, product.m, k / product.rows.tapCount);
+  const Rows16 a = isInPlace ? product.rows : Rows16();
+  const int64_t m =
+      isInPlace && multiplier.usesTiles && product.places > 0 ? product.places : product.m;
+  const Tasks tasks = isInPlace ? divideInPlace(product, multiplier.usesTiles, m, pool.threads())
+                                : dividePacked(product, pool.threads());
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier.usesTiles);
     const Worker worker(workspace, thread, layout, m, k);
     for (int64_t number = begin; number < end; ++number) {
-      const Task task(product, a, tasks, number, worker);
+      const Task task(product, multiplier, m, a, tasks, number, worker);
       task.packRows(pack);
-      task.multiply(multiplier, finish);
+      task.multiply(finish);
     }
   };
   const int64_t count = tasks.rowTasks * tasks.columnTasks * product.parts;

@@ -73,10 +73,11 @@ struct Product {
   const uint8_t* packedColumns = nullptr;  // of one part after the other
   bool sumsRows = false;
   int64_t parts = 1;
-  // Where rows of A are whole steps already, of the layout's sign, and there is one part: what
-  // tiles can read in place, two bytes being a half. m counts these rows, finish() is called for
-  // those of the result. Where they are packed nevertheless, they must be the same.
+  // Where rows of A are whole quads already, of the layout's sign, and there is one part: what can
+  // be read in place, two bytes being a half. Where it is packed nevertheless, it must be the same.
   Rows16 rows;
+  // As many as tiles multiply of these, those of no result among them; 0: m.
+  int64_t places = 0;
 };
 
 // Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of
@@ -84,6 +85,9 @@ struct Product {
 inline constexpr int64_t kScratchSlack = 64;
 using PackStrip =
     FunctionRef<void(int64_t part, int64_t row, int64_t count, uint8_t* strip, uint8_t* scratch)>;
+
+// Whether a product of so many rows reads them where they lie, with parts of so many bytes each.
+bool readsInPlace(const Layout& layout, int64_t m, int64_t partBytes);
 
 // Bytes of workspace for so many threads, rows of a part and terms at most.
 int64_t multiplyWorkspaceBytes(const Layout& layout, int64_t m, int64_t k, int threads);

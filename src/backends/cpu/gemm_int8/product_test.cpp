@@ -143,6 +143,51 @@ TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
             << multiplier.name << " " << count << " " << columns;
 }
 
+// Rows of two parts that lie so far apart, or anywhere, and end in the middle of a step.
+TEST(Int8Product, RowsInPlaceGiveTheSameSums) {
+  constexpr int64_t kPart = 84, kDepth = 2 * kPart, kStride = 220, kTaps[] = {3, 60};  // in pairs
+  std::mt19937 random(7);
+  const std::vector<uint8_t> memory =
+      randomBytes(kBlockRows * kStride + kDepth, false, false, random);
+  const std::vector<uint8_t> b = randomBytes(kDepth * kBlockColumns, true, true, random);
+  std::vector<const uint8_t*> scattered;
+  std::vector<uint8_t> gathered, gatheredInTurn;
+  for (int64_t row = 0; row < kBlockRows; ++row) {
+    const uint8_t* inTurn = memory.data() + row * kStride;
+    scattered.push_back(memory.data() + row * 37 % kBlockRows * kStride);
+    for (const int64_t tap : kTaps) {
+      gatheredInTurn.insert(gatheredInTurn.end(), inTurn + 2 * tap, inTurn + 2 * tap + kPart);
+      const uint8_t* from = scattered.back() + 2 * tap;
+      gathered.insert(gathered.end(), from, from + kPart);
+    }
+  }
+  std::vector<uint8_t> packed(kQuads.blockBytes(kDepth));
+  std::vector<int32_t> columnSums(kBlockColumns), sums(kBlockRows * kBlockColumns);
+  packColumns(kQuads, kDepth, kBlockColumns, b.data(), false, 0, packed.data(), columnSums.data());
+  const std::vector<Multiplier> all = availableMultipliers();
+  for (const Multiplier& multiplier : all)
+    for (const int64_t count : {1, 2, 11, 12, 13, 49, 127, 128}) {
+      if (!multiplier.readsAnyRows) continue;
+      SCOPED_TRACE(testing::Message() << multiplier.name << " " << count);
+      Block block{.a = memory.data(),
+                  .rowStride = kStride,
+                  .taps = kTaps,
+                  .tapCount = 2,
+                  .b = reinterpret_cast<const int8_t*>(packed.data()),
+                  .k = kDepth,
+                  .rows = count,
+                  .sums = sums.data()};
+      const auto found = [&] {
+        std::fill(sums.begin(), sums.end(), 7);
+        multiplier.multiply(block);
+        return std::vector<int32_t>(sums.begin(), sums.begin() + count * kBlockColumns);
+      };
+      EXPECT_EQ(found(), sumsBy(all.front(), gatheredInTurn, b, kDepth, count, kBlockColumns));
+      block.scattered = scattered.data();
+      EXPECT_EQ(found(), sumsBy(all.front(), gathered, b, kDepth, count, kBlockColumns));
+    }
+}
+
 // Products of two bytes of rows of at most `most`, and weights of which pairs are just what 16 bits
 // hold, or more, in one column, in a few and in all.
 TEST(Int8Product, PairsAreExactAtTheEndsOf16Bits) {

@@ -45,7 +45,7 @@ ConvExtent extentOf(const ConvParams& params, const Picture& in) {
           .inPixelStride = params.channels / 2};
 }
 
-// Every tap is whole steps of the type that tiles multiply.
+// Every tap is whole steps of the type that is multiplied.
 bool areTapsSteps(const ConvParams& params, const ProductParams& product) {
   return params.groups == 1 && params.channels > 0 && params.channels % kQuads.depth == 0 &&
          product.zerosInput < 0 && !product.isSigned &&
@@ -56,7 +56,8 @@ bool areTapsSteps(const ConvParams& params, const ProductParams& product) {
 
 int64_t tapBytes(const ConvParams& params, const ProductParams& product, const Picture& in,
                  const Picture& out) {
-  if (!areTapsSteps(params, product) || !multiplierFor(kQuads, out.pixels()).usesTiles) return 0;
+  if (!areTapsSteps(params, product) || !readsInPlace(kQuads, out.pixels(), params.channels))
+    return 0;
   return isSmall(params, in, out) ? std::min(kMostTapBytes, ByteTaps(params, in, out).bytes())
                                   : kMostTapBytes;
 }

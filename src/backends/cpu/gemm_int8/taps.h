@@ -1,5 +1,5 @@
 // The image of a convolution of bytes as conv/tap_images.h lays it out, two bytes being a half
-// there: tiles read the taps where they lie.
+// there: taps are read where they lie.
 #pragma once
 
 #include <cstddef>

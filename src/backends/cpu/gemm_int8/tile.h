@@ -43,11 +43,14 @@ inline constexpr Layout kTaps{Layout::Kind::kTaps, 16, 64};
 
 struct Block {
   const uint8_t* a = nullptr;  // strips that follow each other
-  // Or, for tiles, whole strips of rows so far apart, whose k is parts of whole steps, as long as
-  // each other, at these pairs of bytes from a row's beginning; null: one part, there.
+  // Or rows so far apart, for multipliers that read them in place: whole strips of them, of whole
+  // steps, for tiles. Their k is parts, as long as each other and of whole quads, at these pairs of
+  // bytes from a row's beginning; null: one part, there.
   int64_t rowStride = 0;
   const int64_t* taps = nullptr;
   int64_t tapCount = 1;
+  // Or rows anywhere, of such parts, for those that read any.
+  const uint8_t* const* scattered = nullptr;
   const int8_t* b = nullptr;
   int64_t k = 0;
   int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
@@ -64,6 +67,7 @@ struct Multiplier {
   const Layout* layout = &kQuads;
   void (*multiply)(const Block& block) = nullptr;
   bool usesTiles = false;  // needs a TileScope (simd/amx_tiles.h) on its thread
+  bool readsAnyRows = false;  // in place; tiles read whole strips of whole steps
 };
 
 // What to pack for, under the instruction set in use (simd/isa.h).

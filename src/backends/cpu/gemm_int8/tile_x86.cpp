@@ -40,6 +40,49 @@ void forRows(const Block& block, const Run& run) {
   }
 }
 
+// The next block of B, so many lines of it or more at each step, while this one is multiplied.
+template <int64_t kLines>
+struct Fetch {
+  static constexpr int64_t kLine = 64, kUnit = kLine * kLines;
+  const char* at;
+  int64_t bytes;  // at each step, whole units
+
+  // By so many passes of so many steps.
+  Fetch(const Block& block, int64_t passes, int64_t steps)
+      : at(reinterpret_cast<const char*>(block.next)),
+        bytes(ceilDiv(block.nextBytes, std::max<int64_t>(1, passes * steps) * kUnit) * kUnit) {}
+
+  void step() {
+    for (int64_t done = 0; done < bytes; done += kUnit, at += kUnit)
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kLines; ++i) _mm_prefetch(at + i * kLine, _MM_HINT_T1);
+  }
+};
+
+// Where a block's row begins.
+inline const uint8_t* rowOf(const Block& block, int64_t row) {
+  if (block.scattered) return block.scattered[row];
+  if (block.rowStride) return block.a + row * block.rowStride;
+  const int64_t strip = row / kQuads.stripRows;
+  return block.a + strip * kQuads.stripBytes(block.k) + row % kQuads.stripRows * kQuads.depth;
+}
+
+// How rows go on from there.
+struct RowParts {
+  const int64_t* at;  // pairs of bytes
+  int64_t count, quads;
+  int64_t betweenSteps;  // bytes from one step of a part to the next, beside its own
+
+  explicit RowParts(const Block& block) {
+    static constexpr int64_t kAtOnce = 0;
+    const bool areStrips = !block.scattered && !block.rowStride;
+    at = areStrips || !block.taps ? &kAtOnce : block.taps;
+    count = areStrips ? 1 : block.tapCount;
+    quads = ceilDiv(block.k, 4 * count);
+    betweenSteps = areStrips ? (kQuads.stripRows - 1) * kQuads.depth : 0;
+  }
+};
+
 #define CAMSHAFT_INLINE CAMSHAFT_TARGET inline __attribute__((always_inline))
 
 #define CAMSHAFT_TARGET __attribute__((target("avx2")))
@@ -132,7 +175,7 @@ CAMSHAFT_INLINE bool hasPairBeyond(Ints b, int bound) {
 namespace avx512_vnni {
 
 using avx512::Ints, avx512::load, avx512::repeated, avx512::store, avx512::zero;
-constexpr int64_t kRows = 8;
+constexpr int64_t kRows = 12;  // of 32 registers, 24 sums; and as many pointers as there are
 CAMSHAFT_INLINE Ints addDots(Ints sum, Ints a, Ints b) { return _mm512_dpbusd_epi32(sum, a, b); }
 #include "backends/cpu/gemm_int8/tile_quads-inl.h"
 
@@ -147,20 +190,6 @@ CAMSHAFT_INLINE Ints addDots(Ints sum, Ints a, Ints b) { return _mm512_dpbusd_ep
 constexpr int64_t kPairRows = 6;
 
 constexpr int64_t kStripRows = kQuads.stripRows, kTileBytes = kStripRows * kQuads.depth;
-
-// The next block of B, a part of it at each step: what tiles are loaded from must be in cache,
-// since few loads are under way at a time.
-struct Fetch {
-  static constexpr int64_t kLine = 64, kLines = 8;
-  const char* at;
-  int64_t bytes;  // at each step, whole kLines lines
-
-  void step() {
-    for (int64_t done = 0; done < bytes; done += kLines * kLine, at += kLines * kLine)
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < kLines; ++i) _mm_prefetch(at + i * kLine, _MM_HINT_T1);
-  }
-};
 
 // Where rows of A lie.
 struct Rows {
@@ -185,7 +214,11 @@ struct Rows {
   const uint8_t* tap(int64_t i) const { return at + 2 * taps[i]; }
 };
 
-CAMSHAFT_AMX void multiplyOneStrip(const Rows& a, const int8_t* b, int32_t* sums, Fetch fetch) {
+// What tiles are loaded from must be in cache, since few loads are under way at a time.
+using FetchForTiles = Fetch<8>;
+
+CAMSHAFT_AMX void multiplyOneStrip(const Rows& a, const int8_t* b, int32_t* sums,
+                                   FetchForTiles fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
@@ -204,7 +237,8 @@ CAMSHAFT_AMX void multiplyOneStrip(const Rows& a, const int8_t* b, int32_t* sums
   _tile_stored(1, sums + 16, kRowBytes);
 }
 
-CAMSHAFT_AMX void multiplyTwoStrips(const Rows& a, const int8_t* b, int32_t* sums, Fetch fetch) {
+CAMSHAFT_AMX void multiplyTwoStrips(const Rows& a, const int8_t* b, int32_t* sums,
+                                    FetchForTiles fetch) {
   constexpr int64_t kRowBytes = kBlockColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
@@ -233,11 +267,8 @@ CAMSHAFT_AMX void multiplyTwoStrips(const Rows& a, const int8_t* b, int32_t* sum
 }  // namespace
 
 void multiplyWithTiles(const Block& block) {
-  const int64_t steps = std::max<int64_t>(1, kQuads.steps(block.k));
-  const int64_t passes = ceilDiv(block.rows, 2 * kStripRows);
-  constexpr int64_t kUnit = Fetch::kLines * Fetch::kLine;
-  Fetch fetch{reinterpret_cast<const char*>(block.next),
-              ceilDiv(block.nextBytes, steps * passes * kUnit) * kUnit};
+  const int64_t steps = kQuads.steps(block.k);
+  FetchForTiles fetch(block, ceilDiv(block.rows, 2 * kStripRows), steps);
   Rows a = Rows::of(block);
   for (int64_t row = 0; row < block.rows; row += 2 * kStripRows, a.at += 2 * a.stripStep) {
     const auto multiply = block.rows - row > kStripRows ? multiplyTwoStrips : multiplyOneStrip;

@@ -33,7 +33,12 @@ struct Picture {
   }
 };
 
-// What one output pixel sees.
+// Walking from one to the next spares the divisions.
+struct OutputPixel {
+  int64_t column, line, image;
+};
+
+// What one of them sees.
 struct Window {
   int64_t top, left;
   const uint8_t* image;
@@ -62,12 +67,21 @@ class Windows {
     return in_.height == out_.height && in_.width == out_.width;
   }
 
-  Window at(int64_t pixel) const {
-    const int64_t column = pixel % out_.width, row = pixel / out_.width;
-    const int64_t image = row / out_.height;
-    return {(row - image * out_.height) * params_.strides[0] - params_.padsBegin[0],
-            column * params_.strides[1] - params_.padsBegin[1],
-            data_ + image * in_.height * in_.width * params_.channels};
+  OutputPixel outputPixel(int64_t pixel) const {
+    const int64_t line = pixel / out_.width;
+    return {pixel % out_.width, line % out_.height, line / out_.height};
+  }
+  // The one behind it.
+  OutputPixel next(OutputPixel pixel) const {
+    if (++pixel.column < out_.width) return pixel;
+    pixel.column = 0;
+    if (++pixel.line == out_.height) pixel = {0, 0, pixel.image + 1};
+    return pixel;
+  }
+  Window at(const OutputPixel& pixel) const {
+    return {pixel.line * params_.strides[0] - params_.padsBegin[0],
+            pixel.column * params_.strides[1] - params_.padsBegin[1],
+            data_ + pixel.image * in_.height * in_.width * params_.channels};
   }
 
   // The channels under one tap of the window, or zeros.
@@ -88,14 +102,16 @@ class Windows {
            window.left + (params_.kernel[1] - 1) * params_.dilations[1] < in_.width;
   }
 
-  // Whether this window and the `count` - 1 next to it lie inside, in one row of the result.
-  bool areInside(const Window& window, int64_t pixel, int64_t count) const {
+  // Whether so many pixels from this one on are neighbours, and their windows lie inside.
+  bool areInside(const OutputPixel& pixel, int64_t count) const {
+    const Window window = at(pixel);
     const int64_t bottom = window.top + (params_.kernel[0] - 1) * params_.dilations[0];
     const int64_t right = window.left + (params_.kernel[1] - 1) * params_.dilations[1] +
                           (count - 1) * params_.strides[1];
     return window.top >= 0 && window.left >= 0 && bottom < in_.height && right < in_.width &&
-           pixel % out_.width + count <= out_.width;
+           areNeighbours(pixel.column, count);
   }
+  bool areNeighbours(int64_t column, int64_t count) const { return column + count <= out_.width; }
   // Bytes from one tap to that of the next pixel of the result.
   int64_t pixelStep() const { return params_.strides[1] * params_.channels; }
 

@@ -66,22 +66,80 @@ bool hasPermutations() {
   return available;
 }
 
+#define CAMSHAFT_INLINE CAMSHAFT_TARGET inline __attribute__((always_inline))
+#define CAMSHAFT_TARGET __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+
+namespace vbmi {
+
 // In halves, each a permutation of two vectors; the top bit of an index says which half.
-__attribute__((target("avx512f,avx512bw,avx512vbmi"))) void lookUpByPermutations(
-    const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t rows, int64_t columns,
-    int64_t stride) {
-  __m512i part[4];
-  for (int i = 0; i < 4; ++i) part[i] = _mm512_loadu_si512(table + 64 * i);
+CAMSHAFT_INLINE __m512i found(const __m512i (&part)[4], __m512i index) {
+  const __m512i low = _mm512_permutex2var_epi8(part[0], index, part[1]);
+  const __m512i high = _mm512_permutex2var_epi8(part[2], index, part[3]);
+  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
+}
+#include "backends/cpu/pointwise/byte_table_rows-inl.h"
+
+}  // namespace vbmi
+
+#undef CAMSHAFT_TARGET
+#define CAMSHAFT_TARGET __attribute__((target("avx512f,avx512bw")))
+
+namespace avx512 {
+
+// The same of words, for even and odd bytes apart: the lowest bit of an index says which byte of
+// the word, which is shifted to where that of the index was.
+CAMSHAFT_INLINE __m512i found(const __m512i (&part)[4], __m512i index) {
+  const __m512i evenWord = _mm512_srli_epi16(index, 1), oddWord = _mm512_srli_epi16(index, 9);
+  const __m512i even =
+      _mm512_mask_blend_epi16(_mm512_test_epi16_mask(index, _mm512_set1_epi16(0x80)),
+                              _mm512_permutex2var_epi16(part[0], evenWord, part[1]),
+                              _mm512_permutex2var_epi16(part[2], evenWord, part[3]));
+  const __m512i odd = _mm512_mask_blend_epi16(_mm512_movepi16_mask(index),
+                                              _mm512_permutex2var_epi16(part[0], oddWord, part[1]),
+                                              _mm512_permutex2var_epi16(part[2], oddWord, part[3]));
+  const __m512i byte = _mm512_set1_epi16(8);
+  const __m512i down = _mm512_and_si512(_mm512_slli_epi16(index, 3), byte);
+  const __m512i up = _mm512_sub_epi16(byte, _mm512_and_si512(_mm512_srli_epi16(index, 5), byte));
+  constexpr __mmask64 kOdd = 0xaaaaaaaaaaaaaaaa;
+  return _mm512_mask_blend_epi8(kOdd, _mm512_srlv_epi16(even, down), _mm512_sllv_epi16(odd, up));
+}
+#include "backends/cpu/pointwise/byte_table_rows-inl.h"
+
+}  // namespace avx512
+
+#undef CAMSHAFT_TARGET
+#undef CAMSHAFT_INLINE
+
+// In sixteen parts, each xor the one before it: an index finds its own and all before it, since
+// those behind it are asked for a negative place, and gets zeros.
+__attribute__((target("avx2"))) void lookUpByShuffles(const uint8_t* table, const uint8_t* from,
+                                                      uint8_t* to, int64_t rows, int64_t columns,
+                                                      int64_t stride) {
+  constexpr int kHalf = 8;
+  __m256i parts[2 * kHalf];
+  for (int i = 0; i < 2 * kHalf; ++i) {
+    const auto part = [&](int number) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * number));
+    };
+    parts[i] =
+        _mm256_broadcastsi128_si256(i % kHalf ? _mm_xor_si128(part(i), part(i - 1)) : part(i));
+  }
+  const __m256i next = _mm256_set1_epi8(16), half = _mm256_set1_epi8(-128);
   for (int64_t row = 0; row < rows; ++row, from += stride, to += stride) {
-    for (int64_t i = 0; i < columns; i += 64) {
-      const int64_t left = std::min<int64_t>(64, columns - i);
-      const __mmask64 there = ~uint64_t{0} >> (64 - left);
-      const __m512i index = _mm512_maskz_loadu_epi8(there, from + i);
-      const __m512i low = _mm512_permutex2var_epi8(part[0], index, part[1]);
-      const __m512i high = _mm512_permutex2var_epi8(part[2], index, part[3]);
-      _mm512_mask_storeu_epi8(to + i, there,
-                              _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high));
+    int64_t i = 0;
+    for (; i + 32 <= columns; i += 32) {
+      __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+      __m256i high = _mm256_xor_si256(low, half), found = _mm256_setzero_si256();
+#pragma GCC unroll 8
+      for (int part = 0; part < kHalf; ++part) {
+        found = _mm256_xor_si256(found, _mm256_shuffle_epi8(parts[part], low));
+        found = _mm256_xor_si256(found, _mm256_shuffle_epi8(parts[kHalf + part], high));
+        low = _mm256_subs_epi8(low, next);
+        high = _mm256_subs_epi8(high, next);
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), found);
     }
+    for (; i < columns; ++i) to[i] = table[from[i]];
   }
 }
 
@@ -96,8 +154,10 @@ void lookUp(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t rows
     rows = 1;
   }
 #if defined(__x86_64__)
-  if (isaName() == "avx512" && hasPermutations())
-    return lookUpByPermutations(table, from, to, rows, columns, stride);
+  if (isaName() == "avx512")
+    return (hasPermutations() ? vbmi::lookUpRows : avx512::lookUpRows)(table, from, to, rows,
+                                                                       columns, stride);
+  if (isaName() == "avx2") return lookUpByShuffles(table, from, to, rows, columns, stride);
 #endif
   const Table vectors(table);
   for (int64_t row = 0; row < rows; ++row, from += stride, to += stride)
