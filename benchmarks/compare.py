@@ -80,7 +80,8 @@ def measure(model, threads, options):
                 job.int8_model = folder / "int8.onnx"
             except RuntimeError as error:
                 failed = {peer: {"failure": str(error)} for peer in integer}
-        measured = compare(job, feeds, [peer for peer in options.peers if peer not in failed], options.rounds)
+        measured = compare(job, feeds, [peer for peer in options.peers if peer not in failed], options.rounds,
+                           stay=options.stay)
         for peer in measured if options.profile else ():
             if isinstance(PEERS[peer], Camshaft) and "failure" not in measured[peer]:
                 measured[peer] |= json.loads(started("layers.py", peer, PEERS[peer].model(job),
@@ -113,6 +114,8 @@ def main():
     arguments.add_argument("--threads", type=int, nargs="+", default=[2])
     arguments.add_argument("--seconds", type=float, default=2, help="of running, per process")
     arguments.add_argument("--rounds", type=int, default=2, help="processes per peer, in turn")
+    arguments.add_argument("--stay", action="store_true",
+                           help="processes wait for their next turn, so that turns can be short and many")
     arguments.add_argument("--dims", nargs="+", default=["batch=1"], metavar="NAME=SIZE",
                            help="sizes of dynamic dimensions")
     arguments.add_argument("--profile", action="store_true",

@@ -85,6 +85,23 @@ def test_a_process_that_dies_is_a_failure(monkeypatch, tmp_path):
     assert "did not end within" in rounds.measure("run", "camshaft", tmp_path)["failure"]
 
 
+def test_processes_that_stay_run_in_turns(model, tmp_path):
+    job = Job(model, 1, 0.01)
+    figures = rounds.compare(job, feeds_for(model, {}), ["camshaft-f32", "onnxruntime"], rounds=3, stay=True)
+    for own in figures.values():
+        assert len(own["times"]) >= 3 * 5 and own["error"] < 1e-6 and own["memory"] > 1 << 20
+
+
+def test_one_that_dies_while_it_stays_is_a_failure(monkeypatch, model, tmp_path):
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\ncase $3 in turns) echo {{}}; read line; kill -SEGV $$;; esac\n"
+                       f"exec {sys.executable} \"$@\"\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(rounds.sys, "executable", str(program))
+    figures = rounds.compare(Job(model, 1, 0.01), feeds_for(model, {}), ["camshaft-f32"], rounds=2, stay=True)
+    assert figures["camshaft-f32"]["failure"] == "its run was ended by SIGSEGV"
+
+
 def test_terminals_get_a_table_and_progress(model):
     text = on_terminal("compare", model, *QUICK, "--peers", "camshaft-f32", "camshaft-gpu", "--device", "cpu")
     assert "build camshaft-f32" in text and "━" in text

@@ -1,9 +1,10 @@
 """One measurement of one peer, in this process alone; rounds.py starts it and reads its JSON.
 
-    python -m camshaft.compare.measure build|load|run PEER FOLDER
+    python -m camshaft.compare.measure build|load|run|turns PEER FOLDER
 
 FOLDER holds job.json and feeds.npz, and receives the peer's artefact and its outputs. The last line
-printed is the result, or {"failure": why there is none}.
+printed is the result, or {"failure": why there is none}. `turns` prints a line when
+it is ready, and is `run` whenever it reads one: it prints the times of each turn as a line.
 """
 
 from __future__ import annotations
@@ -66,14 +67,26 @@ def load(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pat
 
 def run(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pathlib.Path) -> dict:
     function = peer.open(job, artefact)
-    times = run_for(function, feeds, job.seconds)
+    return {"times": run_for(function, feeds, job.seconds)} | ending(function, feeds, outputs)
+
+
+def turns(peer: Peer, job: Job, artefact: pathlib.Path, feeds: dict, outputs: pathlib.Path) -> dict:
+    function = peer.open(job, artefact)
+    function(feeds)
+    print(json.dumps({}), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps({"times": run_for(function, feeds, job.seconds)}), flush=True)
+    return ending(function, feeds, outputs)
+
+
+def ending(function: Run, feeds: dict, outputs: pathlib.Path) -> dict:
     memory = peak_memory()
     numpy.savez(outputs, **{f"{i} {name}": value for i, variant in enumerate(variants_of(feeds))
                             for name, value in function(variant).items()})
-    return {"times": times, "memory": memory}
+    return {"memory": memory}
 
 
-STEPS = {"build": build, "load": load, "run": run}
+STEPS = {"build": build, "load": load, "run": run, "turns": turns}
 
 
 def peak_memory() -> int:

@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from typing import Any
 
 import numpy
@@ -24,9 +25,11 @@ PACKAGES = pathlib.Path(__file__).parents[2]
 
 
 def compare(job: Job, feeds: dict, peers: Iterable[str], rounds: int = 3,
-            progress: Callable[[str, int, int], Any] = lambda *_: None) -> dict[str, dict]:
+            progress: Callable[[str, int, int], Any] = lambda *_: None, stay: bool = False) -> dict[str, dict]:
     """{peer: figures}: seconds of `build`, `load` and of runs (`times`), bytes of `memory` and of the
-    file (`size`), relative `error` against the reference; or `failure`, why there are none."""
+    file (`size`), relative `error` against the reference; or `failure`, why there are none. With `stay`
+    the processes of runs wait for their next turn instead of ending, so that turns can be short: on a
+    machine whose speed changes, all meet the same changes."""
     peers = list(peers)
     steps = _Steps(len(peers) * (2 + rounds), progress)
     figures: dict[str, dict] = {peer: {} for peer in peers}
@@ -34,22 +37,68 @@ def compare(job: Job, feeds: dict, peers: Iterable[str], rounds: int = 3,
         folder = pathlib.Path(name)
         write_job(folder, job, feeds)
 
-        def add(what: str, peer: str) -> None:
+        def add(what: str, peer: str, measured: Callable[[], dict] | None = None) -> None:
             steps(f"{what} {peer}")
             if "failure" in figures[peer]:
                 return
-            result = measure(what, peer, folder)
+            result = measured() if measured else measure(what, peer, folder)
             times = figures[peer].get("times", []) + result.pop("times", [])
             figures[peer] |= result | ({"times": times} if times else {})
 
         for what in ("build", "load"):
             for peer in peers:
                 add(what, peer)
+        staying: dict[str, _Staying] = {}
+        for peer in peers if stay else ():
+            if "failure" not in figures[peer]:
+                staying[peer] = _Staying(peer, folder)
+                figures[peer] |= staying[peer].ready()
         for i in range(rounds):
             for peer in peers if i % 2 == 0 else reversed(peers):  # drift meets all alike
-                add("run", peer)
+                add("run", peer, staying[peer].turn if peer in staying else None)
+        for peer, process in staying.items():
+            last = process.end()
+            figures[peer] |= {} if "failure" in figures[peer] else last
         add_errors(figures, folder)
     return figures
+
+
+class _Staying:
+    """A process that runs its peer when told to."""
+
+    def __init__(self, peer: str, folder: pathlib.Path) -> None:
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command("turns", peer, folder), env=environment(), text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+
+    def ready(self) -> dict:
+        return self._answer(lambda file: None)
+
+    def turn(self) -> dict:
+        return self._answer(lambda file: (file.write("\n"), file.flush()))
+
+    def end(self) -> dict:
+        """What is known when it has ended."""
+        try:
+            return self._answer(lambda file: file.close())
+        finally:
+            self.process.kill()
+            self.process.communicate()
+            self.errors.close()
+
+    def _answer(self, ask: Callable[[Any], Any]) -> dict:
+        late = threading.Timer(LIMIT, self.process.kill)
+        late.start()
+        try:
+            ask(self.process.stdin)
+            line = self.process.stdout.readline() if self.process.stdout else ""
+        except OSError:  # it has ended
+            line = ""
+        late.cancel()
+        if line:
+            return dict(json.loads(line))
+        self.errors.seek(0)
+        return reason("run", self.process.wait(), self.errors.read())
 
 
 class _Steps:
@@ -63,20 +112,31 @@ class _Steps:
 
 def measure(what: str, peer: str, folder: pathlib.Path) -> dict:
     """The JSON of one process, or the reason it gave none."""
-    command = [sys.executable, "-m", f"{__package__}.measure", what, peer, str(folder)]
-    path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT,
-                              env=os.environ | {"PYTHONPATH": path})
+        done = subprocess.run(command(what, peer, folder), capture_output=True, text=True, timeout=LIMIT,
+                              env=environment())
     except subprocess.TimeoutExpired:
         return {"failure": f"its {what} did not end within {LIMIT} s"}
     if done.returncode == 0:
         return dict(json.loads(done.stdout.splitlines()[-1]))
-    if done.returncode < 0:
-        return {"failure": f"its {what} was ended by {signal.Signals(-done.returncode).name}",
-                "details": done.stderr}
-    lines = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()
-    return {"failure": lines[-1], "details": done.stderr}
+    return reason(what, done.returncode, done.stderr)
+
+
+def command(what: str, peer: str, folder: pathlib.Path) -> list[str]:
+    return [sys.executable, "-m", f"{__package__}.measure", what, peer, str(folder)]
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
+    return os.environ | {"PYTHONPATH": path}
+
+
+def reason(what: str, status: int, errors: str) -> dict:
+    """Why a process gave no figures."""
+    if status < 0:
+        return {"failure": f"its {what} was ended by {signal.Signals(-status).name}", "details": errors}
+    lines = (errors.strip() or f"exit status {status}").splitlines()
+    return {"failure": lines[-1], "details": errors}
 
 
 def reference_of(figures: dict[str, dict]) -> str | None:
