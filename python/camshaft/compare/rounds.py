@@ -82,9 +82,8 @@ class _Staying:
         try:
             return self._answer(lambda file: file.close())
         finally:
-            self.process.kill()
-            self.process.communicate()
-            self.errors.close()
+            with self.process, self.errors:
+                self.process.kill()
 
     def _answer(self, ask: Callable[[Any], Any]) -> dict:
         late = threading.Timer(LIMIT, self.process.kill)

@@ -66,7 +66,7 @@ struct Multiplier {
   std::string_view name;
   const Layout* layout = &kQuads;
   void (*multiply)(const Block& block) = nullptr;
-  bool usesTiles = false;  // needs a TileScope (simd/amx_tiles.h) on its thread
+  bool usesTiles = false;     // needs a TileScope (simd/amx_tiles.h) on its thread
   bool readsAnyRows = false;  // in place; tiles read whole strips of whole steps
 };
 

@@ -35,8 +35,8 @@ TEST(ByteTable, FindsEveryByteOfRowsOfAnyLength) {
     for (const int64_t rows : {1, 2, 3, 8})
       for (const int64_t columns : {1, 7, 31, 32, 33, 63, 64, 65, 200, 1000})
         for (const int64_t beside : {0, 1, 96}) {
-          SCOPED_TRACE(testing::Message() << isa << " " << rows << " rows of " << columns << " + "
-                                          << beside);
+          SCOPED_TRACE(testing::Message()
+                       << isa << " " << rows << " rows of " << columns << " + " << beside);
           expectFound(rows, columns, columns + beside, random);
         }
   }
