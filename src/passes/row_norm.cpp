@@ -4,6 +4,7 @@
 #include "ops/norm.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
+#include "passes/edit.h"
 
 namespace camshaft {
 

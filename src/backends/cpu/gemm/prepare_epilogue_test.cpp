@@ -80,10 +80,10 @@ TEST(FusedEpilogue, refusesOtherElementTypes) {
 
 TEST(FusedEpilogue, overwritesOnlyResidualsReadOnce) {
   const auto overwrites = [](const std::string& text, int input) {
-    Graph graph = parseGraph(
-        "graph g(%a: f32[2, 2], %b: f32[2, 2], %r: f32[2, 2]) { %y = MatMul(%a, %b) " + text +
-            " return %y }",
-        findOp);
+    Graph graph =
+        parseGraph("graph g(%a: f32[2, 2], %b: f32[2, 2], %r: f32[2, 2]) { %y = MatMul(%a, %b) " +
+                       text + " return %y }",
+                   findOp);
     return overwritesResidual(*graph.nodes().front(), input);
   };
   EXPECT_FALSE(overwrites("", 0));

@@ -1,6 +1,6 @@
-// Blocks by sums of four products of bytes, a few rows by two vectors of columns at a time. Rows are
-// read wherever they lie. Before this file, in a namespace of its own, stand CAMSHAFT_TARGET, the
-// vector Ints with zero(), load(), store(), repeated() and addDots(), and kRows, at a time.
+// Blocks by sums of four products of bytes, a few rows by two vectors of columns at a time. Rows
+// are read wherever they lie. Before this file, in a namespace of its own, stand CAMSHAFT_TARGET,
+// the vector Ints with zero(), load(), store(), repeated() and addDots(), and kRows, at a time.
 constexpr int64_t kLanes = sizeof(Ints) / 4;
 
 // [kCount] rows times the columns of two vectors, the first of which begins at `b`.

@@ -1,6 +1,6 @@
-// Rows of bytes looked up 64 at a time, two rows at once where these are blocks of a product. Before
-// this file, in a namespace of its own, stand CAMSHAFT_TARGET, CAMSHAFT_INLINE and found(), what a
-// table, in four parts, has at 64 indices.
+// Rows of bytes looked up 64 at a time, two rows at once where these are blocks of a product.
+// Before this file, in a namespace of its own, stand CAMSHAFT_TARGET, CAMSHAFT_INLINE and found(),
+// what a table, in four parts, has at 64 indices.
 CAMSHAFT_TARGET void lookUpRows(const uint8_t* table, const uint8_t* from, uint8_t* to,
                                 int64_t rows, int64_t columns, int64_t stride) {
   constexpr int64_t kBytes = 64, kHalf = 32;
