@@ -118,17 +118,17 @@ Tasks divideInPlace(const Product& product, bool inStrips, int64_t m, int thread
   const int64_t strips = ceilDiv(m, product.layout->stripRows);
   const int64_t blocks = ceilDiv(product.n, kBlockColumns);
   const int64_t rowBytes = product.k / product.rows.tapCount;
-  const int64_t fitting = std::max(kBlockRows, kPackedBytes / rowBytes) / product.layout->stripRows;
-  int64_t taskStrips = 0, taskBlocks = blocks;
+  const int64_t stripRows = product.layout->stripRows;
+  const int64_t fitting = std::max(kBlockRows, kPackedBytes / rowBytes) / stripRows * stripRows;
+  int64_t taskBlocks = blocks, rows = 0;
   if (product.n > m) {
     taskBlocks = ceilDiv(blocks, std::min(blocks, kColumnTasksPerWorker * threads));
-    taskStrips = ceilDiv(strips, ceilDiv(threads, ceilDiv(blocks, taskBlocks)));
+    rows = ceilDiv(strips, ceilDiv(threads, ceilDiv(blocks, taskBlocks))) * stripRows;
   } else {
-    taskStrips = stripsOfTask(strips, threads);
+    rows = inStrips ? stripsOfTask(strips, threads) * stripRows : rowsOfTask(m, threads);
   }
   Tasks tasks;
-  tasks.rows = std::min(taskStrips, fitting) * product.layout->stripRows;
-  if (!inStrips && product.n <= m) tasks.rows = std::min(tasks.rows, rowsOfTask(m, threads));
+  tasks.rows = std::min(rows, fitting);
   tasks.columns = taskBlocks * kBlockColumns;
   tasks.rowTasks = ceilDiv(m, tasks.rows);
   tasks.columnTasks = ceilDiv(product.n, tasks.columns);
