@@ -52,6 +52,9 @@ struct OpInfo {
   // Symbols that get their values when the node runs: it reads them from a tensor, or its results
   // have these sizes. Null: none.
   std::vector<Dim> (*defines)(const Attrs& attrs) = nullptr;
+  // Computes the further outputs from output 0 as it is stored, behind the node's epilogue. Null:
+  // evaluate() computes all of them.
+  void (*finish)(const ConstTensorView& result, std::span<const TensorView> others) = nullptr;
 };
 
 using Op = const OpInfo*;  // operators are compared by address: node.op == &ops::Conv

@@ -58,16 +58,17 @@ void evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,
   const auto ownInputs = inputs.first(node.ownInputs());
   if (!node.epilogue) {
     node.op->evaluate({node, ownInputs, outputs, symbolValue});
-    return;
-  }
-  HostTensor result(node.resultBeforeEpilogue().type, outputs[0].dims);
-  std::vector<TensorView> before(outputs.begin(), outputs.end());
-  before[0] = result.view();
-  node.op->evaluate({node, ownInputs, before, symbolValue});
+  } else {
+    HostTensor result(node.resultBeforeEpilogue().type, outputs[0].dims);
+    std::vector<TensorView> before(outputs.begin(), outputs.end());
+    before[0] = result.view();
+    node.op->evaluate({node, ownInputs, before, symbolValue});
 
-  std::vector<ConstTensorView> operands{before[0]};
-  for (const auto& extra : inputs.subspan(node.epilogue->firstInput)) operands.push_back(extra);
-  evaluateExpr(node.epilogue->expr, operands, outputs[0]);
+    std::vector<ConstTensorView> operands{before[0]};
+    for (const auto& extra : inputs.subspan(node.epilogue->firstInput)) operands.push_back(extra);
+    evaluateExpr(node.epilogue->expr, operands, outputs[0]);
+  }
+  if (node.op->finish) node.op->finish(outputs[0], outputs.subspan(1));
 }
 
 std::vector<HostTensor> evaluateNode(const Node& node, std::span<const ConstTensorView> inputs,

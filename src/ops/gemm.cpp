@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/norm.h"
 #include "ops/pointwise.h"
 #include "ops/rules.h"
 #include "ops/walk.h"
@@ -78,6 +79,19 @@ void evaluateMatMul(const Evaluation& evaluation) {
     writeIntegers(evaluation.outputs[0], multiply(evaluation, readIntegers(a), readIntegers(b)));
 }
 
+std::vector<TensorType> inferMomentMatMul(const Node& node) {
+  std::vector<TensorType> types = inferMatMul(node);
+  if (!isFloat(types[0].type) || !hasMoments(types[0].shape))
+    fail(ErrorKind::kInvalidModel, describe(node), " gives rows of a multiple of ", kMomentColumns,
+         " real numbers, not ", types[0]);
+  types.push_back({DataType::kF32, momentsShape(types[0].shape)});
+  return types;
+}
+
+void finishMomentMatMul(const ConstTensorView& result, std::span<const TensorView> others) {
+  writeReals(others[0], momentsOfRows(readReals(result)));
+}
+
 std::vector<TensorType> inferNormMatMul(const Node& node) {
   const auto& attrs = node.as<NormMatMulAttrs>();
   const TensorType &x = node.inputs[0]->type, &w = node.inputs[1]->type;
@@ -87,7 +101,14 @@ std::vector<TensorType> inferNormMatMul(const Node& node) {
   requireRank(node, 1, "weights", 2);
   const auto [depth, columns] = matrixOf(w.shape, attrs.transposeB);
   requireSame(x.shape.back(), depth, str(describe(node), " has inner sizes that differ"));
-  for (int input : {2, 3})
+  if (!hasMoments(x.shape))
+    fail(ErrorKind::kInvalidModel, describe(node), " normalises rows of a multiple of ",
+         kMomentColumns, " elements, not ", x);
+  if (node.inputs[attrs.kMoments]->dataType() != DataType::kF32)
+    fail(ErrorKind::kInvalidModel, describe(node), " reads moments of f32, not ",
+         node.inputs[attrs.kMoments]->type);
+  requireShape(node, attrs.kMoments, "moments", momentsShape(x.shape));
+  for (int input : {attrs.kScale, attrs.kBias})
     if (node.hasInput(input)) {
       requireFloat(node, input);
       requireShape(node, input, "a scale or bias", {depth});
@@ -103,16 +124,18 @@ std::vector<TensorType> inferNormMatMul(const Node& node) {
 struct Moments {
   std::vector<double> means, factors;
 };
-Moments momentsOf(const std::vector<double>& values, size_t depth, const NormMatMulAttrs& attrs) {
+Moments momentsOf(const std::vector<double>& blocks, size_t depth, const NormMatMulAttrs& attrs) {
   Moments moments;
-  for (size_t row = 0; row < values.size(); row += depth) {
-    double mean = 0, variance = 0;
-    if (!attrs.rms)
-      for (size_t k = 0; k < depth; ++k) mean += values[row + k] / static_cast<double>(depth);
-    for (size_t k = 0; k < depth; ++k)
-      variance += (values[row + k] - mean) * (values[row + k] - mean) / static_cast<double>(depth);
+  const size_t count = depth / kMomentColumns;
+  for (size_t row = 0; row < blocks.size(); row += count * 2) {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; !attrs.rms && i < count; ++i) mean += blocks[row + i * 2] / count;
+    for (size_t i = 0; i < count; ++i) {
+      const double away = blocks[row + i * 2] - mean;
+      squares += blocks[row + i * 2 + 1] + away * away * kMomentColumns;
+    }
     moments.means.push_back(mean);
-    moments.factors.push_back(1 / std::sqrt(variance + attrs.epsilon));
+    moments.factors.push_back(1 / std::sqrt(squares / static_cast<double>(depth) + attrs.epsilon));
   }
   return moments;
 }
@@ -127,8 +150,8 @@ void evaluateNormMatMul(const Evaluation& evaluation) {
     return evaluation.node.hasInput(input) ? readReals(evaluation.inputs[input])
                                            : std::vector<double>(depth, otherwise);
   };
-  const std::vector<double> scale = perColumn(2, 1), bias = perColumn(3, 0);
-  const Moments moments = momentsOf(rows, depth, attrs);
+  const std::vector<double> scale = perColumn(attrs.kScale, 1), bias = perColumn(attrs.kBias, 0);
+  const Moments moments = momentsOf(readReals(evaluation.inputs[attrs.kMoments]), depth, attrs);
   std::vector<double> out(moments.means.size() * columns);
   for (size_t row = 0; row < moments.means.size(); ++row)
     for (size_t k = 0; k < depth; ++k) {
@@ -147,7 +170,15 @@ void evaluateNormMatMul(const Evaluation& evaluation) {
 
 const OpInfo ops::MatMul = {"MatMul",      2, 2, 1, makeAttrsOf<MatMulAttrs>, inferMatMul,
                             evaluateMatMul};
+const OpInfo ops::MomentMatMul = {.name = "MomentMatMul",
+                                  .minInputs = 2,
+                                  .maxInputs = 2,
+                                  .outputs = 2,
+                                  .makeAttrs = makeAttrsOf<MatMulAttrs>,
+                                  .infer = inferMomentMatMul,
+                                  .evaluate = evaluateMatMul,
+                                  .finish = finishMomentMatMul};
 const OpInfo ops::NormMatMul = {
-    "NormMatMul", 2, 4, -1, makeAttrsOf<NormMatMulAttrs>, inferNormMatMul, evaluateNormMatMul};
+    "NormMatMul", 3, 5, -1, makeAttrsOf<NormMatMulAttrs>, inferNormMatMul, evaluateNormMatMul};
 
 }  // namespace camshaft

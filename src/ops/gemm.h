@@ -16,15 +16,19 @@ struct MatMulAttrs : AttrsOf<MatMulAttrs> {
   }
 };
 
-// NormMatMul(x, w, scale?, bias?): rows of x [..., K] normalised as LayerNorm does it, times w,
-// which is [K, N] or, transposed, [N, K]; scale and bias are [K]. Further outputs, where they are
-// kept, are what normalised the rows, f32 [..., 1]: their means, 0 for rms, and the factors they
-// were multiplied by.
+// MomentMatMul(a, b): a MatMul, of MatMulAttrs, and as a second output the RowMoments (norm.h) of
+// its result as it is stored, behind the epilogue.
+
+// NormMatMul(x, w, moments, scale?, bias?): rows of x [..., K] normalised as LayerNorm does it, by
+// what RowMoments has found of them, times w, which is [K, N] or, transposed, [N, K]; scale and
+// bias are [K]. Further outputs, where they are kept, are what normalised the rows, f32 [..., 1]:
+// their means, 0 for rms, and the factors they were multiplied by.
 struct NormMatMulAttrs : AttrsOf<NormMatMulAttrs> {
   bool transposeB = false;
   double epsilon = 1e-5;
   bool rms = false;
   bool keepsMoments = false;
+  static constexpr int kMoments = 2, kScale = 3, kBias = 4;  // inputs
   int meanOutput() const { return 1; }
   int factorOutput() const { return 2; }
   int outputs() const { return keepsMoments ? 3 : 1; }

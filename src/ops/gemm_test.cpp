@@ -65,31 +65,52 @@ TEST(MatMul, EmptyInnerDimensionGivesZeros) {
       {{0, 0}});
 }
 
-TEST(NormMatMul, NormalisesRowsAndKeepsTheirMoments) {
+// Two blocks of columns, of which one is 1 and the other 3: a mean of 2, a deviation of 1.
+TEST(NormMatMul, NormalisesRowsByTheirMomentsAndKeepsTheirFactors) {
   const std::string operands = R"(
-    %x: f32[2, 2] = constant [1, 3, 10, 6]
-    %w: f32[2, 1] = constant [10, 1]
-    %s: f32[2] = constant [2, 1]
-    %b: f32[2] = constant [0, 5] )";
+    %x: f32[1, 64] = constant splat 3
+    %m: f32[1, 2, 2] = constant [1, 0, 3, 0]
+    %w: f32[64, 1] = constant splat 0.5
+    %s: f32[64] = constant splat 2
+    %b: f32[64] = constant splat 4 )";
   expectValues(operands +
-                   "%y, %mean, %factor = NormMatMul(%x, %w, %s, %b) "
+                   "%y, %mean, %factor = NormMatMul(%x, %w, %m, %s, %b) "
                    "{epsilon = 0, keeps_moments = true} return %y, %mean, %factor",
-               {{-14, 24}, {2, 8}, {1, 0.5}});
+               {{64 * 0.5 * (1 * 2 + 4)}, {2}, {1}});
   expectValues(R"(
-    %x: f32[1, 2] = constant [1, 7]
-    %w: f32[3, 2] = constant [10, 0, 0, 10, 5, 5]
-    %y = NormMatMul(%x, %w) {epsilon = 0, rms = true, transpose_b = true} return %y)",
-               {{2, 14, 8}});
+    %x: f32[1, 32] = constant splat 10
+    %m: f32[1, 1, 2] = constant [4, 288]
+    %w: f32[2, 32] = constant splat 1
+    %y = NormMatMul(%x, %w, %m) {epsilon = 0, rms = true, transpose_b = true} return %y)",
+               {{32 * 10 / 5.0, 32 * 10 / 5.0}});
 }
 
 TEST(NormMatMul, InfersAndRefuses) {
-  EXPECT_EQ(typeOf("b", "%x: f16[b, 4, 8], %w: f16[8, 3]", "%y = NormMatMul(%x, %w) return %y"),
+  EXPECT_EQ(typeOf("b", "%x: f16[b, 4, 64], %w: f16[64, 3], %m: f32[b, 4, 2, 2]",
+                   "%y = NormMatMul(%x, %w, %m) return %y"),
             "f16[b, 4, 3]");
-  EXPECT_THAT(refusalOf("%x: f16[4, 8], %w: f16[7, 3]", "%y = NormMatMul(%x, %w) return %y"),
+  EXPECT_THAT(refusalOf("%x: f16[4, 32], %w: f16[31, 3], %m: f32[4, 1, 2]",
+                        "%y = NormMatMul(%x, %w, %m) return %y"),
               HasSubstr("inner sizes"));
-  EXPECT_THAT(refusalOf("%x: f16[4, 8], %w: f16[8, 3], %s: f16[3]",
-                        "%y = NormMatMul(%x, %w, %s) return %y"),
+  EXPECT_THAT(refusalOf("%x: f16[4, 32], %w: f16[32, 3], %m: f32[4, 2]",
+                        "%y = NormMatMul(%x, %w, %m) return %y"),
+              HasSubstr("moments"));
+  EXPECT_THAT(refusalOf("%x: f16[4, 24], %w: f16[24, 3], %m: f32[4, 1, 2]",
+                        "%y = NormMatMul(%x, %w, %m) return %y"),
+              HasSubstr("a multiple of 32"));
+  EXPECT_THAT(refusalOf("%x: f16[4, 32], %w: f16[32, 3], %m: f32[4, 1, 2], %s: f16[3]",
+                        "%y = NormMatMul(%x, %w, %m, %s) return %y"),
               HasSubstr("a scale or bias"));
+}
+
+TEST(MomentMatMul, FindsTheMomentsOfWhatItsEpilogueStores) {
+  expectValues(R"(
+    %a: f32[1, 1] = constant [2]
+    %b: f32[1, 32] = constant splat 3
+    %y, %m = MomentMatMul(%a, %b) epilogue() {neg(x0:f32)} return %m)",
+               {{-6, 0}});
+  EXPECT_THAT(refusalOf("%a: f32[4, 8], %b: f32[8, 24]", "%y, %m = MomentMatMul(%a, %b) return %m"),
+              HasSubstr("a multiple of 32"));
 }
 
 }  // namespace

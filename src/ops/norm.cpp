@@ -105,6 +105,19 @@ void evaluatePointwiseNorm(const Evaluation& evaluation) {
   writeReals(evaluation.outputs[0], result);
 }
 
+std::vector<TensorType> inferRowMoments(const Node& node) {
+  const TensorType& x = node.inputs[0]->type;
+  requireFloat(node, 0);
+  if (!hasMoments(x.shape))
+    fail(ErrorKind::kInvalidModel, describe(node), " takes rows of a multiple of ", kMomentColumns,
+         " elements, not ", x);
+  return {{DataType::kF32, momentsShape(x.shape)}};
+}
+
+void evaluateRowMoments(const Evaluation& evaluation) {
+  writeReals(evaluation.outputs[0], momentsOfRows(readReals(evaluation.inputs[0])));
+}
+
 std::vector<TensorType> inferGroupNorm(const Node& node) {
   const auto& attrs = node.as<GroupNormAttrs>();
   const TensorType& x = node.inputs[0]->type;
@@ -179,11 +192,37 @@ void evaluateLrn(const Evaluation& evaluation) {
 
 }  // namespace
 
+bool hasMoments(const Shape& rows) {
+  return !rows.empty() && rows.back().isConstant() && rows.back().value() > 0 &&
+         rows.back().value() % kMomentColumns == 0;
+}
+
+Shape momentsShape(const Shape& rows) {
+  Shape shape = rows;
+  shape.back() = rows.back().value() / kMomentColumns;
+  shape.push_back(2);
+  return shape;
+}
+
+std::vector<double> momentsOfRows(const std::vector<double>& values) {
+  std::vector<double> moments;
+  for (size_t first = 0; first < values.size(); first += kMomentColumns) {
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < kMomentColumns; ++i) mean += values[first + i] / kMomentColumns;
+    for (int64_t i = 0; i < kMomentColumns; ++i)
+      squares += (values[first + i] - mean) * (values[first + i] - mean);
+    moments.insert(moments.end(), {mean, squares});
+  }
+  return moments;
+}
+
 const OpInfo ops::LayerNorm = {
     "LayerNorm", 1, 3, 1, makeAttrsOf<LayerNormAttrs>, inferLayerNorm, evaluateLayerNorm};
 const OpInfo ops::PointwiseNorm = {
     "PointwiseNorm",      1, -1, -1, makeAttrsOf<PointwiseNormAttrs>, inferPointwiseNorm,
     evaluatePointwiseNorm};
+const OpInfo ops::RowMoments = {"RowMoments",      1, 1, 1, makeAttrsOf<NoAttrs>, inferRowMoments,
+                                evaluateRowMoments};
 const OpInfo ops::GroupNorm = {
     "GroupNorm", 1, 3, 1, makeAttrsOf<GroupNormAttrs>, inferGroupNorm, evaluateGroupNorm};
 const OpInfo ops::Lrn = {"Lrn", 1, 1, 1, makeAttrsOf<LrnAttrs>, inferLrn, evaluateLrn};

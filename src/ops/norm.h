@@ -44,6 +44,14 @@ struct PointwiseNormAttrs : AttrsOf<PointwiseNormAttrs> {
   }
 };
 
+// RowMoments(x): of each kMomentColumns neighbours in a row of x [..., K] their mean and the sum of
+// the squares of what they are away from it, f32 [..., K / kMomentColumns, 2]. Means and variances
+// of whole rows follow from these without the loss of digits that sums of squares have.
+inline constexpr int64_t kMomentColumns = 32;
+bool hasMoments(const Shape& rows);     // whether RowMoments takes them
+Shape momentsShape(const Shape& rows);  // of what it gives
+std::vector<double> momentsOfRows(const std::vector<double>& values);
+
 // GroupNorm(x, scale?, bias?): normalises each group of C/groups channels over channels and
 // space; scale and bias are [C]. groups == C is instance normalisation. Layout as Conv.
 struct GroupNormAttrs : AttrsOf<GroupNormAttrs> {

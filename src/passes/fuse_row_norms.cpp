@@ -1,13 +1,14 @@
-// Products of a few hundred rows normalise what they read, where the device has a kernel for it.
+// Products normalise the rows that they read, where the device has a kernel for it and what stores
+// the rows is a product too, which finds their moments by the way (keep_moments).
 //
+//   %x = Pointwise(%p, ...)                           // %p of a MatMul
 //   %n = LayerNorm(%x, %f, %b)                        // read by products and pointwise work
 //   %y = MatMul(%n, %w)
 //   %r = Pointwise(%n, ...)                           // a residual, maybe
 //   →
-//   %y, %mean, %factor = NormMatMul(%x, %w, %f, %b)
+//   %m = RowMoments(%x)
+//   %y, %mean, %factor = NormMatMul(%x, %w, %m, %f, %b)
 //   %r = Pointwise(%x, %mean, %factor, %f, %b, ...)   // (x - mean) factor f + b
-//
-// Runs where it is asked for (CompileOptions::disabledPasses): what it gives is not timed yet.
 #include <algorithm>
 #include <cmath>
 
@@ -23,18 +24,26 @@
 
 namespace camshaft {
 
+// Of |x|. Bits of 16-bit numbers without their sign are in the order of what they stand for.
+static double largestOf(const Value& value) {
+  const ConstTensorView view = value.view();
+  if (bitsOf(view.type) == 16) {
+    uint16_t most = 0;
+    for (uint16_t bits : std::span(static_cast<const uint16_t*>(view.data), view.count()))
+      most = std::max<uint16_t>(most, bits & 0x7fff);
+    return readElement(view.type, &most, 0);
+  }
+  double most = 0;
+  for (int64_t i = 0; i < view.count(); ++i)
+    most = std::max(most, std::fabs(readElement(view.type, view.data, i)));
+  return most;
+}
+
 // Weights that take the norm's factors stay numbers of their type, and keep its digits.
 static bool canScale(const Value& weights, const Value* factors) {
   constexpr double kLeast = 1e-2, kMost = 6e4;
-  const auto largest = [](const Value& value) {
-    double most = 0;
-    const ConstTensorView view = value.view();
-    for (int64_t i = 0; i < view.count(); ++i)
-      most = std::max(most, std::fabs(readElement(view.type, view.data, i)));
-    return most;
-  };
   if (weights.isOpaque() || (factors && factors->isOpaque())) return false;
-  const double most = largest(weights) * (factors ? largest(*factors) : 1);
+  const double most = largestOf(weights) * (factors ? largestOf(*factors) : 1);
   return most >= kLeast && most <= kMost;
 }
 
@@ -60,9 +69,22 @@ static RowProduct rowProductOf(const Graph& graph, Node* reader, const RowNorm& 
              : RowProduct{};
 }
 
-static bool normalisesRows(const Graph& graph, const RowProduct& product, const RowNorm& norm,
-                           const PassOptions& options) {
-  constexpr int64_t kFewRows = 32, kUnit = 32;  // fewer are read by kernels of another kind
+// Whether a product will store the value, when what is pointwise behind it rides on it.
+static bool isOfProduct(const Graph& graph, const Value* value) {
+  const auto isProduct = [&](const Value* made) {
+    const Node* node = made->producer;
+    return node && node->op == &ops::MatMul && made->type == value->type &&
+           node->input(1)->isConstant() && node->input(1)->rank() == 2;
+  };
+  const Node* node = value->producer;
+  if (isProduct(value)) return true;
+  return isPlainPointwise(node) && std::ranges::any_of(node->inputs, [&](const Value* input) {
+           return isProduct(input) && soleUser(graph, input) == node;
+         });
+}
+
+static bool normalisesRows(const Graph& graph, const RowProduct& product, const RowNorm& norm) {
+  constexpr int64_t kFewRows = 32, kUnit = 8;  // fewer are read by kernels of another kind
   if (!product.node || product.node->epilogue ||
       (!product.reshape && product.rows() != norm.result))
     return false;
@@ -74,20 +96,16 @@ static bool normalisesRows(const Graph& graph, const RowProduct& product, const 
       weights.dataType() != type || (type != DataType::kF16 && type != DataType::kBF16))
     return false;
   const Shape& shape = norm.x->shape();
-  const Dim &depth = shape.back(), &columns = weights.shape()[attrs.transposeB ? 0 : 1];
-  if (!depth.isConstant() || depth.value() <= 0 || depth.value() % kUnit != 0 ||
-      !columns.isConstant() || columns.value() <= 0 || columns.value() % (kUnit / 4) != 0)
-    return false;
+  const Dim& columns = weights.shape()[attrs.transposeB ? 0 : 1];
+  if (!columns.isConstant() || columns.value() <= 0 || columns.value() % kUnit != 0) return false;
   const DimRange rows =
       rangeOf(numElements(Shape(shape.begin(), shape.end() - 1)), graph.symbolRange());
-  return rows.min >= kFewRows &&
-         rows.max <= options.fusion.normalisedProducts / (depth.value() * columns.value()) &&
-         canScale(weights, norm.factors);
+  return rows.min >= kFewRows && canScale(weights, norm.factors);
 }
 
 // The product on rows as they are, in the place of the norm.
 static Node* multiplyNormalised(Graph& graph, const RowProduct& rows, const RowNorm& norm,
-                                Node* from, bool keepsMoments) {
+                                Value* moments, Node* from, bool keepsMoments) {
   Node* product = rows.node;
   const auto& attrs = from->as<LayerNormAttrs>();
   NormMatMulAttrs fused;
@@ -95,8 +113,10 @@ static Node* multiplyNormalised(Graph& graph, const RowProduct& rows, const RowN
   fused.epsilon = attrs.epsilon;
   fused.rms = attrs.rms;
   fused.keepsMoments = keepsMoments;
-  Value* x = addReshape(graph, norm.x->name, norm.x, rows.rows()->shape(), from);
-  std::vector<Value*> inputs = {x, product->input(1)};
+  const Shape& shape = rows.rows()->shape();
+  Value* x = addReshape(graph, norm.x->name, norm.x, shape, from);
+  std::vector<Value*> inputs = {
+      x, product->input(1), addReshape(graph, moments->name, moments, momentsShape(shape), from)};
   if (norm.factors || norm.shifts) inputs.push_back(norm.factors);
   if (norm.shifts) inputs.push_back(norm.shifts);
   Node* node =
@@ -134,14 +154,14 @@ static BoundExpr restored(Graph& graph, const RowNorm& norm, const Node& product
   return bound;
 }
 
-static bool fuseRowNorm(Graph& graph, Node* node, const PassOptions& options) {
+static bool fuseRowNorm(Graph& graph, Node* node) {
   const RowNorm norm = rowNormOf(graph, *node);
-  if (!norm.result) return false;
+  if (!norm.result || !hasMoments(norm.x->shape()) || !isOfProduct(graph, norm.x)) return false;
   std::vector<RowProduct> products;
   std::vector<Node*> others;
   for (Node* reader : norm.result->users) {
     const RowProduct product = rowProductOf(graph, reader, norm);
-    if (normalisesRows(graph, product, norm, options))
+    if (normalisesRows(graph, product, norm))
       products.push_back(product);
     else
       others.push_back(reader);
@@ -149,10 +169,12 @@ static bool fuseRowNorm(Graph& graph, Node* node, const PassOptions& options) {
   if (products.empty() || products.size() > kMostNormReaders ||
       !std::ranges::all_of(others, isPlainPointwise))
     return false;
+  Node* moments = graph.add(&ops::RowMoments, node->name + ".moments", {norm.x}, NoAttrs(), node);
+  mergeOrigins(moments, node);
   Node* last = nullptr;
   for (size_t i = 0; i < products.size(); ++i) {
     const bool keepsMoments = !others.empty() && i + 1 == products.size();
-    last = multiplyNormalised(graph, products[i], norm, node, keepsMoments);
+    last = multiplyNormalised(graph, products[i], norm, moments->output(), node, keepsMoments);
   }
   for (Node* reader : others) {
     const BoundExpr rows = restored(graph, norm, *last, reader);
@@ -163,11 +185,11 @@ static bool fuseRowNorm(Graph& graph, Node* node, const PassOptions& options) {
 }
 
 bool fuseRowNorms(Graph& graph, const PassOptions& options) {
-  if (options.fusion.normalisedProducts == 0) return false;
+  if (!options.fusion.normalisedProducts) return false;
   std::vector<Node*> norms = graph.nodeList();  // alone: readers go
   std::erase_if(norms, [](const Node* node) { return node->op != &ops::LayerNorm; });
   bool changed = false;
-  for (Node* norm : norms) changed |= fuseRowNorm(graph, norm, options);
+  for (Node* norm : norms) changed |= fuseRowNorm(graph, norm);
   return changed;
 }
 

@@ -21,6 +21,7 @@ bool fusePointwise(Graph& graph, const PassOptions& options);
 bool fusePrologues(Graph& graph, const PassOptions& options);
 bool fuseQdq(Graph& graph, const PassOptions& options);
 bool fuseRowNorms(Graph& graph, const PassOptions& options);
+bool keepMoments(Graph& graph, const PassOptions& options);
 bool hoistReshapes(Graph& graph, const PassOptions& options);
 bool lower1x1Conv(Graph& graph, const PassOptions& options);
 bool lowerPatchEmbedding(Graph& graph, const PassOptions& options);

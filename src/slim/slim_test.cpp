@@ -107,7 +107,7 @@ TEST(Slim, OutputsThatAreInputsOrConstantsAreCopied) {
 TEST(Slim, OperatorsWithoutPrinterAreKnown) {
   const std::set<std::string_view> known = {
       // Made by passes that slimming does not run.
-      "PointwiseNorm", "PointwiseParts", "NormMatMul", "Attention",
+      "PointwiseNorm", "PointwiseParts", "NormMatMul", "MomentMatMul", "RowMoments", "Attention",
       // Asked for by users of the API, never by a model.
       "Observe",
       // Not an operator of ONNX, but a part of what one becomes.

@@ -50,7 +50,8 @@ double relativeOf(ProductPrecision products) {
 
 bool isProduct(Op op) {
   return isAmong(op, {&ops::MatMul, &ops::Einsum, &ops::Conv, &ops::ConvTranspose, &ops::Attention,
-                      &ops::LinearAttention, &ops::Recurrent, &ops::MatMulNBits, &ops::NormMatMul});
+                      &ops::LinearAttention, &ops::Recurrent, &ops::MatMulNBits, &ops::NormMatMul,
+                      &ops::MomentMatMul});
 }
 
 // Whether a small change of what an expression reads is a small change of its result, everywhere.

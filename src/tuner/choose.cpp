@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ops/control_flow.h"
+#include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "plan/storage.h"
 #include "support/error.h"
@@ -19,8 +20,17 @@
 namespace camshaft {
 namespace {
 
-// The epilogue as a node of its own, behind the one it rode on.
-Node* splitEpilogue(Graph& graph, Node* node) {
+// Moments of a product's result as a node of its own, where the product no longer has that result.
+Node* splitMoments(Graph& graph, Node* product, Value* result, Node* before) {
+  Node* moments =
+      graph.add(&ops::RowMoments, str(product->name, ".moments"), {result}, NoAttrs(), before);
+  moments->origins = product->origins;
+  graph.replaceUses(product->outputs[1], moments->output());
+  return moments;
+}
+
+// The epilogue as a node of its own, behind the one it rode on, and what is made of that result.
+std::vector<Node*> splitEpilogue(Graph& graph, Node* node) {
   Epilogue epilogue = std::move(*node->epilogue);
   std::vector<Value*> extra(node->inputs.begin() + epilogue.firstInput, node->inputs.end());
   std::vector<Value*> own(node->inputs.begin(), node->inputs.begin() + epilogue.firstInput);
@@ -35,7 +45,8 @@ Node* splitEpilogue(Graph& graph, Node* node) {
   pointwise->origins = node->origins;
   graph.replaceUses(node->output(), pointwise->output());
   graph.setInput(pointwise, 0, node->output());
-  return pointwise;
+  if (node->op != &ops::MomentMatMul) return {pointwise};
+  return {pointwise, splitMoments(graph, node, pointwise->output(), graph.next(pointwise))};
 }
 
 std::string reasons(const StepInfo& info) {
@@ -148,9 +159,9 @@ class Chooser {
     const KernelDecision& decision = tape.decisions[tape.next++];
     if (decision.kernel.empty()) {
       if (!node->epilogue) fail(ErrorKind::kUnsupported, describe(*node), " has no epilogue");
-      Node* pointwise = splitEpilogue(graph_, node);
+      const std::vector<Node*> behind = splitEpilogue(graph_, node);
       take(node);
-      take(pointwise);
+      for (Node* each : behind) take(each);
       return;
     }
     auto [candidate, backend] = candidates_.decided(*node, decision);
@@ -260,9 +271,9 @@ class Chooser {
       }
       if (node->epilogue && !choice) {
         noteOf(*node);
-        Node* pointwise = splitEpilogue(graph_, node);
+        const std::vector<Node*> behind = splitEpilogue(graph_, node);
         gather(node);
-        gather(pointwise);
+        for (Node* each : behind) gather(each);
         return;
       }
     }

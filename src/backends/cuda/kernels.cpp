@@ -57,11 +57,7 @@ int64_t streamedElements(const BuildTarget& target) {
   return target.computeCapability >= 90 ? (target.sharedBytesPerBlock - kBeside) * 4 / 9 : 0;
 }
 
-// Every block that multiplies rows adds them up for itself (gemm/hopper/moments.cuh), which is less
-// than a kernel for it as long as they are few.
-int64_t normalisedProducts(const BuildTarget& target) {
-  return target.computeCapability / 10 == 9 ? 2'000'000'000 : 0;
-}
+bool normalisesProducts(const BuildTarget& target) { return target.computeCapability / 10 == 9; }
 
 std::vector<CompiledCode> compile(std::span<const std::string> sources, const BuildTarget& target) {
   return services().compile(sources, target);
@@ -78,7 +74,7 @@ const BuildBackend& buildBackend() {
                                          .fusion = kGeneratedKernels,
                                          .multipliesFloat8 = multipliesFloat8,
                                          .streamedElements = streamedElements,
-                                         .normalisedProducts = normalisedProducts,
+                                         .normalisesProducts = normalisesProducts,
                                          .stores16Bit = true,
                                          .compile = compile,
                                          .problemOf = problemOf,

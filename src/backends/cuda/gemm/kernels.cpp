@@ -16,6 +16,11 @@ KernelList kernels() {
   return kKernels;
 }
 
+KernelList momentKernels() {
+  static const Kernel kKernels[] = {hopperGemmKernel(), plainGemmKernel()};
+  return kKernels;
+}
+
 KernelList normKernels() {
   static const Kernel kKernels[] = {hopperGemmKernel(), plainNormGemmKernel()};
   return kKernels;

@@ -12,7 +12,8 @@ namespace camshaft::cuda {
 
 // Products of integers lie as MatMul has its operands by default.
 inline MatMulAttrs matMulAttrsOf(const Node& node) {
-  return node.op == &ops::MatMul ? node.as<MatMulAttrs>() : MatMulAttrs{};
+  return node.op == &ops::MatMul || node.op == &ops::MomentMatMul ? node.as<MatMulAttrs>()
+                                                                  : MatMulAttrs{};
 }
 
 inline Shape leadingDims(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }

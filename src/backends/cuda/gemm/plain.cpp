@@ -48,7 +48,8 @@ Dim rowsOf(const Node& node) {
 
 std::vector<int64_t> configurations(const Node& node, const BuildContext&) {
   std::vector<int64_t> numbers = {0, 1, 2, 3};
-  if (rowsOfColumns(rowsOf(node)) > 0) numbers.insert(numbers.begin(), kFewRows);
+  if (rowsOfColumns(rowsOf(node)) > 0 && node.op != &ops::MomentMatMul)
+    numbers.insert(numbers.begin(), kFewRows);
   return numbers;
 }
 
@@ -79,6 +80,21 @@ void printOperand(KernelText& kernel, Walk& walk, const Node& node, int input, b
     value += " - " + elementText(kernel, walk, node, input + 2, shape, hasDepthLast);
   kernel.body +=
       str("  const auto ", name, " = [&](Index outer, Index k) { return ", value, "; };\n");
+}
+
+// Of a MomentMatMul, by the block that has stored a tile.
+void printMoments(KernelText& kernel, std::string_view rows, std::string_view columns) {
+  kernel.include("device/row_moments.cuh");
+  kernel.output("moments", 1);
+  kernel.body +=
+      str("  __syncthreads();\n  constexpr Index kBlocks = Tile::kColumns / kMomentColumns;\n"
+          "  for (Index at = threadIdx.x; at < Tile::kRows * kBlocks; at += Tile::kThreads) {\n"
+          "    const Index row = tile.row + at / kBlocks;\n"
+          "    const Index column = tile.column + at % kBlocks * kMomentColumns;\n"
+          "    if (row >= ",
+          rows, " || column >= ", columns, ") continue;\n    const Index first = (item * ", rows,
+          " + row) * ", columns,
+          " + column;\n    writeMoments(y + first, moments + first / kMomentColumns * 2);\n  }\n");
 }
 
 Prepared prepare(const Node& node, const BuildContext& context, int64_t config) {
@@ -123,6 +139,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t config) 
   kernel.body += str("  tile.multiply(left, ", kernel.size(rows), ", right, ", kernel.size(columns),
                      ", ", kernel.size(depth), ");\n  tile.finish(", kernel.size(rows), ", ",
                      kernel.size(columns), ", store);\n");
+  if (node.op == &ops::MomentMatMul) printMoments(kernel, kernel.size(rows), kernel.size(columns));
   return kernel.prepared({.grid = {tilesM * tilesN * items, 1, 1}, .block = kSide * kSide});
 }
 

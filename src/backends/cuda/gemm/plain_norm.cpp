@@ -26,8 +26,8 @@ Verdict supports(const Node& node, const BuildContext& context) {
 // Prints, as `left`, the reading of a row's element as the norm makes it.
 void printRows(KernelText& kernel, const Node& node, std::string_view depth) {
   std::string value = str("(toCompute(x0[row * ", depth, " + k]) - at.mean) * at.factor");
-  if (node.hasInput(2)) value += " * toCompute(x2[k])";
-  if (node.hasInput(3)) value += " + toCompute(x3[k])";
+  if (node.hasInput(NormMatMulAttrs::kScale)) value += " * toCompute(x3[k])";
+  if (node.hasInput(NormMatMulAttrs::kBias)) value += " + toCompute(x4[k])";
   kernel.body +=
       str("  const auto left = [&](Index row, Index k) {\n"
           "    const auto at = moments[row - tile.row];\n    return Number(",
@@ -54,7 +54,7 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
   KernelText kernel(str("gemm_plain_norm_", x.type), node, context);
   kernel.include("gemm/plain.cuh");
   kernel.include("gemm/plain_norm.cuh");
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     if (node.hasInput(i)) kernel.input(str("x", i), i);
   declareEpilogue(kernel, node);
   kernel.output("y");
@@ -69,12 +69,12 @@ Prepared prepare(const Node& node, const BuildContext& context, int64_t) {
       str("  using Number = ", computeType(x.type), ";\n  using Tile = PlainTile<Number, ", kOwn,
           ", ", kOwn, ", false, ", !attrs.transposeB,
           ">;\n  __shared__ Tile::Memory memory;\n"
-          "  __shared__ RowMoments<Number> moments[Tile::kRows];\n"
+          "  __shared__ NormedRow<Number> moments[Tile::kRows];\n"
           "  const Index tileN = Index(blockIdx.x) % ",
           across, ", tileM = Index(blockIdx.x) / ", across,
           ";\n  Tile tile(memory, tileM * Tile::kRows, tileN * Tile::kColumns);\n"
           "  findMoments<Number, Tile::kRows, ",
-          !attrs.rms, ">(moments, x0, tile.row, ", height, ", ", depth, ", ",
+          !attrs.rms, ">(moments, x2, tile.row, ", height, ", ", depth, ", ",
           literal(attrs.epsilon, wide), ");\n");
   if (attrs.keepsMoments) printMoments(kernel, height);
   printRows(kernel, node, depth);

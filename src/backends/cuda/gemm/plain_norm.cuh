@@ -1,29 +1,25 @@
 // Rows of a matrix that are normalised as a tile of a product reads them. Follows plain.cuh.
 
 template <class T>
-struct RowMoments {
+struct NormedRow {
   T mean, factor;
 };
 
-// Of the rows [first, first + kRows) of x, by all threads of the block; each row is read twice, so
-// that large means cost no digits.
-template <class T, int kRows, bool kCentres, class X>
-__device__ __forceinline__ void findMoments(RowMoments<T> (&moments)[kRows], const X* x,
-                                            Index first, Index rows, Index depth, T epsilon) {
-  const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  for (int i = threadIdx.x / 32; i < kRows; i += warps) {
-    const X* const row = x + min(first + i, rows - 1) * depth;
+// Of the rows [first, first + kRows), by all threads of the block, from the moments of their blocks
+// of 32 elements.
+template <class T, int kRows, bool kCentres>
+__device__ __forceinline__ void findMoments(NormedRow<T> (&rows)[kRows], const float* moments,
+                                            Index first, Index count, Index depth, T epsilon) {
+  const Index blocks = depth / 32;
+  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
+    const float* const own = moments + min(first + i, count - 1) * blocks * 2;
     T mean = 0, spread = 0;
-    if (kCentres) {
-      for (Index k = lane; k < depth; k += 32) mean += toCompute(row[k]);
-      mean = warpReduce(mean, Sum()) / T(depth);
+    for (Index block = 0; kCentres && block < blocks; ++block) mean += own[block * 2] / T(blocks);
+    for (Index block = 0; block < blocks; ++block) {
+      const T away = own[block * 2] - mean;
+      spread += own[block * 2 + 1] + 32 * away * away;
     }
-    for (Index k = lane; k < depth; k += 32) {
-      const T away = toCompute(row[k]) - mean;
-      spread += away * away;
-    }
-    const T factor = T(1) / sqrt(warpReduce(spread, Sum()) / T(depth) + epsilon);
-    if (lane == 0) moments[i] = {mean, factor};
+    rows[i] = {mean, T(1) / sqrt(spread / T(depth) + epsilon)};
   }
   __syncthreads();
 }

@@ -6,24 +6,28 @@
 namespace camshaft::cuda {
 namespace {
 
+// Moments lie beside each other: a mean, and squares that are none of a number below 0.
 TEST(CudaGemmPlainNorm, EachType) {
   for (const char* type : {"f32", "f16", "bf16", "f64"})
-    expectKernelsMatch({.graph = str("symbols m graph g(%x: ", type, "[2, m, 19], %w: ", type,
-                                     "[19, 70], %s: f32[19], %b: ", type,
-                                     "[19]) { %y, %mean, %factor = NormMatMul(%x, %w, %s, %b) "
-                                     "{keeps_moments = true} return %y, %mean, %factor }"),
+    expectKernelsMatch({.graph = str("symbols m graph g(%x: ", type, "[2, m, 64], %w: ", type,
+                                     "[64, 70], %m: f32[2, m, 2, 2], %s: ", type, "[64], %b: ",
+                                     type, "[64]) { %y, %mean, %factor = NormMatMul(%x, %w, %m, ",
+                                     "%s, %b) {keeps_moments = true} return %y, %mean, %factor }"),
                         .sizes = {{{"m", 67}}, {{"m", 1}}},
-                        .ranges = {{"x", {1, 5}}},
+                        .ranges = {{"x", {1, 5}}, {"m", {0.5, 5}}},
                         .only = "cuda/gemm_plain_norm"});
 }
 
 TEST(CudaGemmPlainNorm, MeanSquaresTransposedWeightsAndAResidual) {
   expectKernelsMatch(
-      "graph g(%x: f32[33, 40], %w: f32[33, 40], %r: f32[33, 33]) { %y = NormMatMul(%x, %w) "
-      "{rms = true, transpose_b = true} epilogue(%r) {add(x0:f32, x1:f32)} return %y }");
+      {.graph = "graph g(%x: f32[33, 32], %w: f32[33, 32], %m: f32[33, 1, 2], %r: f32[33, 33]) { "
+                "%y = NormMatMul(%x, %w, %m) {rms = true, transpose_b = true} epilogue(%r) "
+                "{add(x0:f32, x1:f32)} return %y }",
+       .ranges = {{"m", {0.5, 5}}}});
   expectKernelsMatch(
-      "graph g(%x: f32[5, 40], %w: f32[40, 9], %b: f32[40]) { "
-      "%y = NormMatMul(%x, %w, _, %b) return %y }");
+      {.graph = "graph g(%x: f32[5, 32], %w: f32[32, 9], %m: f32[5, 1, 2], %b: f32[32]) { "
+                "%y = NormMatMul(%x, %w, %m, _, %b) return %y }",
+       .ranges = {{"m", {0.5, 5}}}});
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
   const HopperConfig& shape = state->config = unpackHopper(state->params.config);
   if (!isValid(shape, state->params.transposedA, state->params.transposedB) ||
       (state->windows &&
-       (whyNot(*state->windows) || state->params.transposedA || shape.normalises)))
+       (whyNot(*state->windows) || state->params.transposedA || shape.normalises)) ||
+      (state->params.keepsMoments && (state->windows || shape.normalises)))
     fail(ErrorKind::kInvalidEngine, "the engine holds a matrix product of impossible shape");
   state->library = CodeLibrary::of(binary);
   const std::string entry = state->windows ? entryOf(shape, *state->windows) : kHopperGemmEntry;
@@ -82,7 +83,9 @@ std::shared_ptr<const void> load(std::string_view, std::span<const std::byte> pa
 }
 
 constexpr size_t kProductDims = 4, kImageDims = 8;
-constexpr size_t kWithMoments = 3;  // outputs: the product, means and factors of rows
+// Outputs: the product, and moments of its rows, or means and factors of those of A.
+constexpr size_t kWithMoments = 2, kWithFactors = 3;
+constexpr int64_t kMomentColumns = 32;
 
 HopperProblem problemOf(const Loaded& state, const LaunchArgs& args) {
   const HopperParams& params = state.params;
@@ -104,7 +107,8 @@ HopperProblem problemOf(const Loaded& state, const LaunchArgs& args) {
           .transposedA = params.transposedA != 0,
           .transposedB = params.transposedB != 0,
           .images = images,
-          .normalises = state.config.normalises};
+          .normalises = state.config.normalises,
+          .keepsMoments = params.keepsMoments != 0};
 }
 
 // Whether rows and columns of A are those of its images.
@@ -114,23 +118,37 @@ bool matches(const HopperProblem& p) {
          p.m == volumeOf({i.count, outHeight(i), outBreadth(i)});
 }
 
+// Whether moments are there as far as there are any, and as large as they are read and written.
+bool hasMoments(const HopperProblem& p, const LaunchArgs& args) {
+  const auto isOf = [](const TensorArg& arg, int64_t count) {
+    return arg.type == DataType::kF32 && arg.count() == count;
+  };
+  if (p.normalises &&
+      (args.inputs.size() < 3 || !isOf(args.inputs[2], p.m * p.k / kMomentColumns * 2)))
+    return false;
+  const std::span<const TensorArg> behind = args.outputs.subspan(1);
+  if (p.keepsMoments)
+    return args.outputs.size() == kWithMoments && p.batch == 1 &&
+           isOf(behind[0], p.m * p.n / kMomentColumns * 2);
+  return std::ranges::all_of(behind, [&](const TensorArg& arg) { return isOf(arg, p.m); });
+}
+
 bool isEmpty(const LaunchArgs& args) { return args.outputs[0].count() == 0; }
 
 bool fits(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const Loaded*>(opaque);
   constexpr size_t kMostInputs = 2 + std::size(HopperArguments{}.extra);
-  const bool keepsMoments = state.config.normalises && args.outputs.size() == kWithMoments;
+  const bool keepsFactors = state.config.normalises && args.outputs.size() == kWithFactors;
   if (args.dims.size() != (state.windows ? kImageDims : kProductDims) ||
-      (args.outputs.size() != 1 && !keepsMoments) || args.inputs.size() < 2 ||
-      args.inputs.size() > kMostInputs)
+      (args.outputs.size() != 1 && !keepsFactors && !state.params.keepsMoments) ||
+      args.inputs.size() < 2 || args.inputs.size() > kMostInputs)
     return false;
   const HopperProblem p = problemOf(state, args);
   const TensorArg &a = args.inputs[0], &b = args.inputs[1];
   if (a.type != p.typeA || b.type != p.typeB) return false;
   if (isEmpty(args)) return true;
   if (whyNot(state.config, p)) return false;
-  for (const TensorArg& moments : args.outputs.subspan(1))
-    if (moments.type != DataType::kF32 || moments.count() != p.m) return false;
+  if (!hasMoments(p, args)) return false;
   const HopperImages& images = p.images;
   if (state.windows && (images.count < 1 || !matches(p))) return false;
   const int64_t countA =
@@ -219,7 +237,9 @@ void launch(const void* opaque, const LaunchArgs& args) {
   HopperArguments& arguments = tiled.arguments;
   std::ranges::copy(state.numbers, arguments.numbers);
   arguments.out = args.outputs[0].data;
-  if (args.outputs.size() == kWithMoments) {
+  if (state.params.keepsMoments) {
+    arguments.moments = args.outputs[1].as<float>();
+  } else if (args.outputs.size() == kWithFactors) {
     arguments.means = args.outputs[1].as<float>();
     arguments.factors = args.outputs[2].as<float>();
   }

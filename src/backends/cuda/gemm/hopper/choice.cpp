@@ -84,9 +84,7 @@ double cyclesPerStep(const HopperConfig& c) {
   constexpr double kMultiplyPerCycle = 1600;  // multiply-adds
   constexpr double kFetchPerCycle = 55;       // bytes out of L2
   constexpr double kFillPerCycle = 90;        // bytes into shared memory, with what others fetch
-  constexpr double kNormalise = 2.25;         // per row, beside what else the warps issue
   return std::max({64.0 * c.tileM * c.tileN / kMultiplyPerCycle,
-                   c.normalises * kNormalise * c.tileM,
                    128.0 * (c.tileM / c.shareA + c.tileN / c.shareB) / kFetchPerCycle,
                    128.0 * (c.tileM + c.tileN) / kFillPerCycle});
 }

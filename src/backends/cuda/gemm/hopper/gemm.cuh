@@ -175,8 +175,8 @@ struct Turns {
   }
 };
 
-__device__ __forceinline__ void multiplyTile(Sums& sums, RowSums& rows, Ring& ring, int steps,
-                                             int firstRow, const Role& role) {
+__device__ __forceinline__ void multiplyTile(Sums& sums, Ring& ring, int steps, int firstRow,
+                                             const Role& role) {
   u32 previous = 0;
   Turns::take();
   for (int step = 0; step < steps; ++step, ring.advance()) {
@@ -184,7 +184,6 @@ __device__ __forceinline__ void multiplyTile(Sums& sums, RowSums& rows, Ring& ri
     fenceMultiply();
     multiplyStage(sums, ring.stage, firstRow, step > 0);
     commitMultiply();
-    if constexpr (kNormalises) rows.add(ring.stage, step, firstRow);
     if (step > 0) {
       waitMultiply<1>();
       release(previous, role);
@@ -213,10 +212,9 @@ __device__ __forceinline__ void consume(const GemmParams& p, const Role& role) {
        index += turns * tileStride()) {
     const Tile tile = tileAt(index, p, role.member);
     const u32 touched = touchTile(tile, p, role);
+    if constexpr (kNormalises) findRowMoments(tile, firstRow, p);
     Sums sums;
-    RowSums rows;
-    multiplyTile(sums, rows, ring, steps, firstRow, role);
-    if constexpr (kNormalises) rows.finish(tile, firstRow, p);
+    multiplyTile(sums, ring, steps, firstRow, role);
     if (p.steps < 0) p.out[touched] = Output();  // never: the loads must have a use
     if (kPingPong) ring.skip(steps * (kConsumers - 1));
     if constexpr (kSplitK == 1) {

@@ -6,8 +6,8 @@
 namespace camshaft::cuda {
 namespace {
 
-constexpr int64_t kStepBytes = 128;      // of a stage along K
-constexpr int64_t kNormalisedUnit = 32;  // a lane's part of a row in a stage
+constexpr int64_t kStepBytes = 128;  // of a stage along K
+constexpr int64_t kMomentColumns = 32;
 
 int64_t elementBytes(const HopperProblem& problem) { return bitsOf(problem.typeA) / 8; }
 
@@ -109,8 +109,11 @@ const char* whyNot(const HopperConfig& config, const HopperProblem& p) {
     return "needs rows of the second operand that are a multiple of 16 bytes";
   if (config.residualTiles > 0 && p.n * config.residualBytes % kPitchBytes != 0)
     return "needs rows of the residual that are a multiple of 16 bytes";
-  if (config.normalises && p.k % kNormalisedUnit != 0)
-    return "normalises rows of a multiple of 32 elements";
+  if ((config.normalises && p.k % kMomentColumns != 0) ||
+      (p.keepsMoments && p.n % kMomentColumns != 0))
+    return "knows the moments of rows of a multiple of 32 elements";
+  if (p.keepsMoments && config.tileN % kMomentColumns != 0)
+    return "finds the moments of 32 columns at a time";
   if (divideUp(p.k * bytes, kStepBytes) < config.splitK)
     return "splits K into more parts than it has";
   if (divideUp(p.m, config.tileM) * divideUp(p.n, config.tileN) > kMost / p.batch / 16)

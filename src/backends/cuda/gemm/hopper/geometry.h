@@ -16,10 +16,11 @@ struct HopperProblem {
   DataType typeA = DataType::kF16, typeB = DataType::kF16;  // of one size
   bool transposedA = false;                                 // A lies as [k, m]
   bool transposedB = true;                                  // B lies as [n, k]
-  double epilogueWork = 0;   // instructions per element, to choose a configuration by
-  HopperImages images = {};  // whose windows are A's rows, where there are any
-  int residualBytes = 0;     // of an element of an operand that tiles are fetched of; 0: none
-  bool normalises = false;   // rows of A
+  double epilogueWork = 0;    // instructions per element, to choose a configuration by
+  HopperImages images = {};   // whose windows are A's rows, where there are any
+  int residualBytes = 0;      // of an element of an operand that tiles are fetched of; 0: none
+  bool normalises = false;    // rows of A
+  bool keepsMoments = false;  // of rows of D
 };
 
 // A tensor of three dimensions, innermost first, and the part of it that one copy takes.
@@ -38,7 +39,7 @@ struct HopperArguments {
   int32_t batchA = 0, batchB = 0;
   int32_t outHeight = 1, outBreadth = 1;  // places of an image, where A has windows of images
   float numbers[16] = {};                 // of a quantised model, for the epilogue
-  float *means = nullptr, *factors = nullptr;
+  float *means = nullptr, *factors = nullptr, *moments = nullptr;
 };
 // The same where tiles of a residual are fetched. A CUtensorMap is of the same bytes, but lies
 // where the version of cuda.h says, and not the device code.
@@ -49,7 +50,7 @@ struct TiledArguments {
   HopperArguments arguments;
   Map residual, out;
 };
-static_assert(offsetof(TiledArguments, residual) == 192 && sizeof(TiledArguments) == 448);
+static_assert(offsetof(TiledArguments, residual) == 256 && sizeof(TiledArguments) == 512);
 
 // A where it is a matrix.
 BoxedTensor boxedA(const HopperConfig& config, const HopperProblem& problem);

@@ -36,11 +36,13 @@ HopperProblem problemOf(const HopperProduct& product,
           .transposedA = product.transposedA,
           .transposedB = product.transposedB,
           .images = images,
-          .normalises = product.normalises};
+          .normalises = product.normalises,
+          .keepsMoments = product.keepsMoments};
 }
 
 Verdict supports(const Node& node, const BuildContext& context) {
-  if (node.op != &ops::MatMul && node.op != &ops::NormMatMul && node.op != &ops::MatMulInteger)
+  if (node.op != &ops::MatMul && node.op != &ops::MomentMatMul && node.op != &ops::NormMatMul &&
+      node.op != &ops::MatMulInteger)
     return Verdict::no("multiplies matrices only");
   return supportsHopper(node, hopperProductOf(node), context);
 }
@@ -69,6 +71,7 @@ std::string sourceOf(const Node& node, const HopperProduct& product, const Hoppe
       .wholeTiles = isMultiple(product.n, config.tileN * config.shareA),
       .columnEpilogue = epilogue.isByColumn,
       .quads = hasQuads(node, product),
+      .keepsMoments = product.keepsMoments,
       .unrollEpilogue = config.blocksPerSm > 1 ? 2 : epilogue.unroll,
       .entry = product.images ? entryOf(config, product.images->windows) : kHopperGemmEntry,
       .windows = product.images ? std::optional(product.images->windows) : std::nullopt,
@@ -146,6 +149,7 @@ Prepared prepareHopper(const Node& node, const HopperProduct& product, const Bui
       .transposedB = product.transposedB,
       .batchA = product.batchA,
       .batchB = product.batchB,
+      .keepsMoments = product.keepsMoments,
       // Of the inputs, behind A and B.
       .residual = static_cast<uint8_t>(tiles.residualTiles > 0 ? epilogue.residual + 1 : 0),
       .numbers = static_cast<uint8_t>(epilogue.numbers.size())});

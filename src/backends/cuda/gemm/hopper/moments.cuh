@@ -1,78 +1,66 @@
-// What normalises rows of A that are multiplied as they are: their means and factors, for the
-// epilogue. A warp adds up the 16 rows of each 64 whose products it has, two lanes to a row, from
-// the stages as they pass, while the tensor cores work. Follows tiles.cuh.
+// Moments of rows. Those of A's rows normalise what is multiplied as it is: each warp finds means
+// and factors of the 16 rows of each 64 whose products it has, two lanes to a row, before it
+// multiplies, while the first copies are on their way. Those of D's rows come from what the
+// epilogue stores. Follows tiles.cuh.
 
 // Where a row of the tile has its mean and factor.
 __device__ __forceinline__ u32 momentsOf(int row) {
   return momentsBase() + ((kPingPong ? threadIdx.x / 128 * kTileM : 0) + row) * 8;
 }
 
-// Of a lane: sums of its half of each row, less the row's first element there, so that large means
-// cost few digits.
-struct RowSums {
-  static constexpr int kHalf = 32;  // elements of a stage's 64
-  float pivots[kBlocksM] = {}, sums[kBlocksM] = {}, squares[kBlocksM] = {};
+__device__ __forceinline__ float sumOfPair(float x) { return x + __shfl_xor_sync(~0u, x, 1); }
 
-  // Row i of the lane in the tile.
-  static __device__ __forceinline__ int rowOf(int i, int firstRow) {
-    return firstRow + i * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 2;
-  }
-  static __device__ __forceinline__ float valueOf(const u32 (&words)[kHalf / 2], int i) {
-    return toCompute(RowElement{static_cast<unsigned short>(words[i / 2] >> (i % 2 * 16))});
-  }
-
-  __device__ __forceinline__ void add(u32 stage, int step, int firstRow) {
-    constexpr int kChains = 4;  // sums that do not wait for one another
-    const int half = threadIdx.x % 2;
-    const bool isThere = kRowLength % 64 == 0 || step * 64 + half * kHalf < kRowLength;
+// Means are added up less the first one, so that large ones cost few digits. Mean squares need it.
+__device__ __forceinline__ void findRowMoments(const Tile& tile, int firstRow,
+                                               const GemmParams& p) {
+  constexpr int kBlocks = kRowLength / kMomentColumns;
+  const float2* const all = static_cast<const float2*>(p.extra[0]);
+  const int lane = threadIdx.x % 32, half = lane % 2;
 #pragma unroll
-    for (int i = 0; i < kBlocksM; ++i) {
-      const int row = rowOf(i, firstRow);
-      const u32 line = stagesBase() + stage * kStageBytes + row * 128;
-      u32 words[kHalf / 2];
-#pragma unroll
-      for (int j = 0; j < kHalf / 8; ++j)
-        loadShared(line + ((half * 4 + j) ^ (row % 8)) * 16, words + j * 4);
-      if (kCentres) pivots[i] = step == 0 ? valueOf(words, 0) : pivots[i];
-      float partSums[kChains] = {}, partSquares[kChains] = {};
-#pragma unroll
-      for (int e = 0; e < kHalf; ++e) {
-        const float value = valueOf(words, e) - pivots[i], x = isThere ? value : 0.0f;
-        if (kCentres) partSums[e % kChains] += x;
-        partSquares[e % kChains] += x * x;
-      }
-      sums[i] += (partSums[0] + partSums[1]) + (partSums[2] + partSums[3]);
-      squares[i] += (partSquares[0] + partSquares[1]) + (partSquares[2] + partSquares[3]);
+  for (int i = 0; i < kBlocksM; ++i) {
+    const int row = firstRow + i * 64 + threadIdx.x / 32 % 4 * 16 + lane / 2;
+    const float2* const blocks = all + (long long)min(tile.row + row, p.m - 1) * kBlocks;
+    const float pivot = kCentres ? blocks[0].x : 0.0f;
+    float means = 0, squares = 0, within = 0;
+#pragma unroll 12
+    for (int block = half; block < kBlocks; block += 2) {
+      const float2 moments = blocks[block];
+      const float away = moments.x - pivot;
+      means += away;
+      squares += away * away;
+      within += moments.y;
     }
-    // Copies may overwrite the stage as soon as a lane says so.
-    showToAsync();
-    __syncwarp();
-  }
-
-  // Means and factors of the warp's rows, where its lanes find them.
-  __device__ __forceinline__ void finish(const Tile& tile, int firstRow,
-                                         const GemmParams& p) const {
-    constexpr float kOdd = kRowLength % 64 != 0 ? kHalf : 0, kEven = kRowLength / 64 * kHalf;
-    const bool isFirst = threadIdx.x % 2 == 0;
-    const float count = isFirst ? kEven + kOdd : kEven, others = kRowLength - count;
-#pragma unroll
-    for (int i = 0; i < kBlocksM; ++i) {
-      // The halves of a row have means and spreads of their own.
-      const float ownMean = count > 0 ? sums[i] / count : 0.0f;
-      const float spread = squares[i] - ownMean * sums[i], mean = ownMean + pivots[i];
-      const float away = __shfl_xor_sync(~0u, mean, 1) - mean;
-      const float share = others / kRowLength;
-      const float all = spread + __shfl_xor_sync(~0u, spread, 1) +
-                        (kCentres ? away * away * count * share : 0.0f);
-      const float rowMean = kCentres ? mean + away * share : 0.0f;
-      const float factor = rsqrtf(all / kRowLength + epsilon());
-      const int row = rowOf(i, firstRow);
-      if (isFirst) storeShared(momentsOf(row), rowMean, factor);
-      if (isFirst && p.factors && tile.column == 0 && tile.row + row < p.m) {
-        p.means[tile.row + row] = rowMean;
-        p.factors[tile.row + row] = factor;
-      }
+    means = sumOfPair(means), squares = sumOfPair(squares), within = sumOfPair(within);
+    const float mean = kCentres ? means / kBlocks : 0.0f;  // less the pivot
+    const float spread = within + kMomentColumns * (squares - mean * means);
+    const float factor = rsqrtf(spread / kRowLength + epsilon());
+    if (half == 0) storeShared(momentsOf(row), pivot + mean, factor);
+    if (half == 0 && p.means && tile.column == 0 && tile.row + row < p.m) {
+      p.means[tile.row + row] = pivot + mean;
+      p.factors[tile.row + row] = factor;
     }
-    __syncwarp();
   }
-};
+  __syncwarp();
+}
+
+// Four neighbouring lanes have the elements of a block: the first stores their moments. All four
+// are there, if not all of the warp.
+template <int kOwn>
+__device__ __forceinline__ void storeMoments(const float (&own)[kOwn], bool isInside, int row,
+                                             int column, const GemmParams& p) {
+  static_assert(kOwn * 4 == kMomentColumns);
+  const u32 lane = threadIdx.x % 32, quad = 0xfu << (lane & 28);
+  const auto sumOfQuad = [&](float x) {
+    x += __shfl_xor_sync(quad, x, 1);
+    return x + __shfl_xor_sync(quad, x, 2);
+  };
+  float sum = 0, squares = 0;
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) sum += own[i];
+  const float mean = sumOfQuad(sum) / kMomentColumns;
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) squares += (own[i] - mean) * (own[i] - mean);
+  squares = sumOfQuad(squares);
+  if (isInside && lane % 4 == 0)
+    p.moments[((long long)row * p.n + column) / kMomentColumns] = make_float2(mean, squares);
+}

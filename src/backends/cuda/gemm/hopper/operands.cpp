@@ -82,7 +82,7 @@ struct NormWeights {
   }
 };
 
-// B, and the constants of columns that its epilogue begins with.
+// B, the moments of A's rows, and the constants of columns that its epilogue begins with.
 void addNormOperands(const Node& node, const HopperProduct& product, std::vector<StepInput>& to) {
   const auto& attrs = node.as<NormMatMulAttrs>();
   NormWeights norm{.weights = node.inputs[1]->constant,
@@ -90,13 +90,13 @@ void addNormOperands(const Node& node, const HopperProduct& product, std::vector
                    .k = product.k.value(),
                    .n = product.n.value(),
                    .isTransposed = attrs.transposeB};
-  if (node.hasInput(2)) {
-    norm.scale = node.input(2)->constant;
-    norm.typeOfScale = node.input(2)->dataType();
+  if (const Value* scale = node.input(attrs.kScale)) {
+    norm.scale = scale->constant;
+    norm.typeOfScale = scale->dataType();
   }
-  if (node.hasInput(3)) {
-    norm.bias = node.input(3)->constant;
-    norm.typeOfBias = node.input(3)->dataType();
+  if (const Value* bias = node.input(attrs.kBias)) {
+    norm.bias = bias->constant;
+    norm.typeOfBias = bias->dataType();
   }
   const TensorType perColumn{DataType::kF32, {product.n}};
   to.push_back(StepInput::fromPacking({product.typeB, {product.n, product.k}},
@@ -104,6 +104,7 @@ void addNormOperands(const Node& node, const HopperProduct& product, std::vector
                                         std::vector<std::byte> rows = norm.scaled();
                                         return quads ? inQuads(rows, norm.n) : rows;
                                       }));
+  to.push_back(StepInput::fromNode(attrs.kMoments));
   if (!attrs.rms) to.push_back(StepInput::fromPacking(perColumn, [norm] { return norm.sums(); }));
   if (norm.bias) to.push_back(StepInput::fromPacking(perColumn, [norm] { return norm.shifts(); }));
 }

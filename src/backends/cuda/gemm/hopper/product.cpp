@@ -48,9 +48,8 @@ std::string whyNotLayout(const HopperProduct& p) {
 // Weights take the norm's scale, and constants of columns what it subtracts and adds.
 std::string whyNotNorm(const Node& node, const HopperProduct& p) {
   if (p.typeA != DataType::kF16 && p.typeA != DataType::kBF16) return "normalises f16 and bf16";
-  for (int input : {1, 2, 3})
+  for (int input : {1, NormMatMulAttrs::kScale, NormMatMulAttrs::kBias})
     if (node.hasInput(input) && !node.input(input)->isConstant()) return "normalises by constants";
-  if (!isMultiple(p.k, 32)) return "normalises rows of a multiple of 32 elements";
   return {};
 }
 
@@ -79,7 +78,7 @@ std::string whyNotZeroPoints(const Node& node, HopperProduct& p) {
 
 MatMulAttrs matricesOf(const Node& node) {
   MatMulAttrs attrs;
-  if (node.op == &ops::MatMul) attrs = node.as<MatMulAttrs>();
+  if (node.op == &ops::MatMul || node.op == &ops::MomentMatMul) attrs = node.as<MatMulAttrs>();
   if (node.op == &ops::NormMatMul) attrs.transposeB = node.as<NormMatMulAttrs>().transposeB;
   return attrs;
 }
@@ -118,6 +117,7 @@ HopperProduct hopperProductOf(const Node& node) {
   p.typeA = node.inputs[0]->dataType();
   p.typeB = node.inputs[1]->dataType();
   p.normalises = node.op == &ops::NormMatMul;
+  p.keepsMoments = node.op == &ops::MomentMatMul;
   p.refusal = whyNotTypes(p.typeA, p.typeB);
   if (p.refusal.empty()) p.refusal = whyNotMatrices(node, p);
   if (p.refusal.empty()) p.refusal = whyNotLayout(p);
@@ -227,11 +227,13 @@ struct OperandText {
 // Sums of rows that were not normalised before they were multiplied: what their means added goes.
 std::string normalisedText(const Node& node, OperandText& operands) {
   const Access byColumn{.hasColumns = true};
+  ++operands.count;  // the moments come first, and the kernel itself reads them (moments.cuh)
   std::string text = "sum[i]";
   if (!node.as<NormMatMulAttrs>().rms)
     text = str("(sum[i] - at.mean * ", operands.add(DataType::kF32, byColumn), ")");
   text += " * at.factor";
-  if (node.hasInput(3)) text += str(" + ", operands.add(DataType::kF32, byColumn));
+  if (node.hasInput(NormMatMulAttrs::kBias))
+    text += str(" + ", operands.add(DataType::kF32, byColumn));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A MatMul, NormMatMul or MatMulInteger node as the Hopper kernel sees it.
+// A MatMul, MomentMatMul, NormMatMul or MatMulInteger node as the Hopper kernel sees it.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,8 @@ struct HopperProduct {
   bool transposedA = false, transposedB = false;  // as in HopperProblem
   bool packsB = false;                            // a constant B [k, n] is stored as [n, k]
   bool hasFlatRows = false;                       // rows are those of several matrices
-  bool normalises = false;  // a NormMatMul: rows of A are not multiplied as they are read
+  bool normalises = false;    // a NormMatMul: rows of A are not multiplied as they are read
+  bool keepsMoments = false;  // a MomentMatMul: of the result's rows
   ZeroPoint zeroA = ZeroPoint::kNone;
   std::optional<ProductImages> images;
   // Sums of B's columns beside A's zero point where they differ by rows: which of them a row has.

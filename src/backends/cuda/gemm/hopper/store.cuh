@@ -11,11 +11,15 @@ __device__ __forceinline__ Place placeOf(const Tile& tile, int row, int column,
   if (!kWholeTiles) place.column = min(place.column, (p.n - 1) & ~(kWidth - 1));
   if (!kWholeColumns) place.columns = min(kWidth, p.n - place.column);
   place.start = ((long long)place.batch * p.m + place.row) * p.n + place.column;
+  return place;
+}
+
+// What the epilogue of a row's sums normalises them by, once the tile's products are done.
+__device__ __forceinline__ void readMoments(Place& place, int row) {
   if constexpr (kNormalises) {
     place.mean = __uint_as_float(loadBits<4>(momentsOf(row)));
     place.factor = __uint_as_float(loadBits<4>(momentsOf(row) + 4));
   }
-  return place;
 }
 
 // Where pair j of a thread's sums begins in a row of the tile: wgmma gives it columns 8j + 2(lane%4)
@@ -60,8 +64,15 @@ struct Finished {
   __device__ __forceinline__ void compute(const Accumulator (&sum)[8], const Tile& tile, int row,
                                           int column, const GemmParams& p) {
     isInside = tile.row + row < p.m && (kWholeTiles || tile.column + column < p.n);
-    const Place place = placeOf<8>(tile, row, column, p);
+    Place place = placeOf<8>(tile, row, column, p);
+    readMoments(place, row);
     values = epilogue(sum, place, p);
+    if constexpr (kKeepsMoments) {
+      float stored[8];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) stored[i] = elementAt(values, i);
+      storeMoments(stored, isInside, tile.row + row, tile.column + column, p);
+    }
     columns = place.columns;
     to = p.out + place.start;
   }
@@ -277,6 +288,7 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
 #pragma unroll
   for (int i = 0; i < kBlocksM * 2; ++i) {
     places[i] = placeOf<kHeld>(own, rowOf(i), 0, p);
+    readMoments(places[i], rowOf(i));
     hide(places[i].start);
   }
 #pragma unroll
@@ -300,12 +312,31 @@ __device__ __forceinline__ void storeInRegisters(const Sums& sums, const Tile& t
 #pragma unroll
         for (int e = 0; e < kHeld; ++e) held[e] = sum[e / 2 * 4 + e % 2];
         const int column = chunk * kRowChunk + j * 4 * kHeld;
-        Place place = kWholeTiles ? places[i] : placeOf<kHeld>(own, rowOf(i), column, p);
-        if (kWholeTiles) place.ahead = column;
+        Place place = places[i];
+        if constexpr (kWholeTiles) {
+          place.ahead = column;
+        } else {
+          place = placeOf<kHeld>(own, rowOf(i), column, p);
+          place.mean = places[i].mean, place.factor = places[i].factor;
+        }
         if constexpr (kResidualTiles > 0)
           place.residual = reinterpret_cast<const u32&>(finished[i / 2][j][i % 2]);
         finished[i / 2][j][i % 2] = epilogue(held, place, p);
       }
+    if constexpr (kKeepsMoments) {
+      constexpr int kPairs = kMomentColumns / 8;  // of a thread, in a block of columns
+#pragma unroll
+      for (int j = 0; j < kGroups; j += kPairs)
+#pragma unroll
+        for (int i = 0; i < kBlocksM * 2; ++i) {
+          float stored[kPairs * 2];
+#pragma unroll
+          for (int e = 0; e < kPairs * 2; ++e)
+            stored[e] = elementAt(finished[i / 2][j + e / 2][i % 2], e % 2);
+          const int row = tile.row + rowOf(i), column = tile.column + chunk * kRowChunk + j * 8;
+          storeMoments(stored, row < p.m && (kWholeTiles || column < p.n), row, column, p);
+        }
+    }
     if constexpr (kResidualTiles > 0) {
 #pragma unroll
       for (int j = 0; j < kGroups; ++j)

@@ -61,8 +61,7 @@ std::string normText(const HopperText& text) {
   return str("constexpr bool kNormalises = ", normalises, ", kCentres = ", text.centres,
              ";\nconstexpr int kRowLength = ", normalises ? text.rowLength : 32,
              ";\n__device__ __forceinline__ float epsilon() { return ",
-             literal(text.epsilon, DataType::kF32),
-             "; }\nusing RowElement = ", normalises ? storageType(text.typeA) : "f16", ";\n");
+             literal(text.epsilon, DataType::kF32), "; }\n");
 }
 
 // The windows of images that rows of A are, and how their channels come.
@@ -83,18 +82,19 @@ std::string windowsText(const HopperText& text) {
 
 std::string hopperHead(const HopperText& text) {
   const HopperConfig& c = text.config;
-  return str(
-      "constexpr int kTileM = ", c.tileM, ", kTileN = ", c.tileN, ", kConsumers = ", c.consumers,
-      ", kStages = ", c.stages, ", kSplitK = ", c.splitK, ", kShareA = ", c.shareA,
-      ", kShareB = ", c.shareB, ", kBlocksPerSm = ", c.blocksPerSm,
-      ", kResidualTiles = ", c.residualTiles, ", kUnrollEpilogue = ", text.unrollEpilogue,
-      ", kElementBytes = ", bitsOf(text.typeA) / 8, ";\nconstexpr bool kPingPong = ", c.pingPong,
-      ", kTransposedA = ", text.transposedA, ", kTransposedB = ", text.transposedB,
-      ", kConstantB = ", text.constantB, ", kWholeColumns = ", text.wholeColumns,
-      ", kWholeTiles = ", text.wholeTiles, ", kColumnEpilogue = ", text.columnEpilogue,
-      ", kQuads = ", text.quads, ";\nusing Output = ", text.outputType,
-      ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n", normText(text),
-      windowsText(text), "#define CAMSHAFT_GEMM ", text.entry, "\n", multiplyFunction(text));
+  return str("constexpr int kTileM = ", c.tileM, ", kTileN = ", c.tileN,
+             ", kConsumers = ", c.consumers, ", kStages = ", c.stages, ", kSplitK = ", c.splitK,
+             ", kShareA = ", c.shareA, ", kShareB = ", c.shareB, ", kBlocksPerSm = ", c.blocksPerSm,
+             ", kResidualTiles = ", c.residualTiles, ", kUnrollEpilogue = ", text.unrollEpilogue,
+             ", kElementBytes = ", bitsOf(text.typeA) / 8,
+             ";\nconstexpr bool kPingPong = ", c.pingPong, ", kTransposedA = ", text.transposedA,
+             ", kTransposedB = ", text.transposedB, ", kConstantB = ", text.constantB,
+             ", kWholeColumns = ", text.wholeColumns, ", kWholeTiles = ", text.wholeTiles,
+             ", kColumnEpilogue = ", text.columnEpilogue, ", kQuads = ", text.quads,
+             ", kKeepsMoments = ", text.keepsMoments, ";\nusing Output = ", text.outputType,
+             ";\nusing Accumulator = ", isFloat(text.typeA) ? "float" : "int", ";\n",
+             normText(text), windowsText(text), "#define CAMSHAFT_GEMM ", text.entry, "\n",
+             multiplyFunction(text));
 }
 
 }  // namespace camshaft::cuda

@@ -23,6 +23,7 @@ struct HopperText {
   bool wholeTiles = false;
   bool columnEpilogue = false;
   bool quads = false;
+  bool keepsMoments = false;  // of rows of D
   int unrollEpilogue = 4;
   std::string entry = "gemm";
   int64_t rowLength = 0;  // of rows of A that are normalised; 0: none are

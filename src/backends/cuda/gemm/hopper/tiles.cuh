@@ -34,7 +34,8 @@
 //                          mean and factor of a row in Place (moments.cuh). Not with kSplitK
 //   kCentres               their means are subtracted; else they are 0
 //   epsilon()              added to the variance
-//   RowElement             of A then, f16 or bf16
+//   kKeepsMoments          those of D's rows are stored beside it. kTileN and n are multiples of
+//                          kMomentColumns
 //   CAMSHAFT_GEMM          what the kernel is called
 //   Output                 element type of D
 //   Accumulator            float, or int for products of integers
@@ -58,10 +59,11 @@ struct GemmParams {
   int batchA, batchB;         // 1: a matrix per batch item; 0: one for all
   int outHeight, outBreadth;  // places of the result of an image
   float numbers[16];          // of a quantised model, for the epilogue
-  float *means, *factors;     // of rows, where they are kept; or null
+  float *means, *factors;     // of rows of A, where they are kept; or null
+  float2* moments;            // of rows of D, with kKeepsMoments
   std::conditional_t<(kResidualTiles > 0), TileMaps, NoTileMaps> maps;
 };
-static_assert(kResidualTiles == 0 || sizeof(GemmParams) == 448);  // as the host has it
+static_assert(kResidualTiles == 0 || sizeof(GemmParams) == 512);  // as the host has it
 
 // Some columns of one row of D, from column + ahead on, element start + ahead; `columns` of them
 // exist. What is ahead is known while compiling, so that addresses need no instruction for it.
@@ -87,6 +89,10 @@ static __device__ __forceinline__ Elements<Output, kWidth> epilogue(
 
 // Loads something of each operand that epilogue() reads there, whatever it is.
 static __device__ __forceinline__ u32 touchOperands(const Place& place, const GemmParams& p);
+
+// Neighbours in a row that have a mean, and a sum of squares of what they are away from it, of
+// their own: moments of rows, f32 [row, block of columns, 2].
+constexpr int kMomentColumns = 32;
 
 constexpr int kShare = kShareA * kShareB;
 constexpr int kClusterSize = kSplitK * kShare;
@@ -142,7 +148,8 @@ static_assert(!kTransposedA || (kElementBytes == 2 && kSliceA % kTransposedBox =
 static_assert(kTransposedB || (kElementBytes == 2 && kSliceB % kTransposedBox == 0));
 static_assert(!(kPingPong && kSplitK > 1));
 static_assert(!kNormalises || (kSplitK == 1 && kElementBytes == 2 && !kTransposedA && !kImages &&
-                               kRowLength % 32 == 0));
+                               kRowLength % kMomentColumns == 0));
+static_assert(!kKeepsMoments || (kTileN % kMomentColumns == 0 && kOutputBytes == 2));
 static_assert(kWholeColumns || kOutputBytes <= 4);
 static_assert(!kQuads || (kOutputBytes == 1 && kWholeColumns && kTileN % 16 == 0));
 static_assert(!kFinishesInRegisters || kResidualTiles > 0 || kRowPitch <= kChunkPitch);
