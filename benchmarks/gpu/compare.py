@@ -7,9 +7,9 @@ Models are exported here with random weights, so nothing is downloaded. Exports 
 kept in --folder and made several at a time; every peer is timed in a process of its own, alone on
 the GPU. The table goes to the terminal and, with all figures, to --out, after every result.
 
-Peers: ours (FP16), ours-bf16, ours-fp32 (without TF32), each also with a pass switched off or on
-(ours:-fuse_norms, ours:+fuse_row_norms), eager, graph (one CUDA graph), compile,
-compile:max-autotune (PyTorch in f16), onnxruntime (CUDA provider, f16, CUDA graph).
+Peers: ours (FP16), ours-bf16, ours-fp32 (without TF32), each also without one of the optimiser's
+passes (ours:-fuse_norms), eager, graph (one CUDA graph), compile, compile:max-autotune (PyTorch in
+f16), onnxruntime (CUDA provider, f16, CUDA graph).
 """
 
 import argparse

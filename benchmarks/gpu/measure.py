@@ -68,13 +68,13 @@ def build_engine(settings):
     config = builder.create_builder_config()
     config.builder_optimization_level = settings["level"]
     config.profiling_verbosity = trt.ProfilingVerbosity.LAYER_NAMES_ONLY
-    kind, _, switched = settings["peer"].partition(":")
+    kind, _, left_out = settings["peer"].partition(":-")
     if kind == "ours-fp32":
         config.clear_flag(trt.BuilderFlag.TF32)
     else:
         config.set_flag(trt.BuilderFlag.BF16 if kind == "ours-bf16" else trt.BuilderFlag.FP16)
-    if switched:
-        config.set_pass_enabled(switched[1:], switched[0] == "+")
+    if left_out:
+        config.set_pass_enabled(left_out, False)
     if settings["io"] == "fp16" and kind == "ours":
         for i in range(network.num_inputs):
             if network.get_input(i).dtype == trt.DataType.FLOAT:

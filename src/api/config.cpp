@@ -14,7 +14,7 @@ void BuilderConfig::reset() noexcept {
   flags_ = 1u << static_cast<uint32_t>(BuilderFlag::kTF32);
   device_ = DeviceType::kGPU;
   computeCapability_ = 0;
-  passes_.clear();
+  disabledPasses_.clear();
   graphFolder_.clear();
   level_ = 3;
   avgTiming_ = 1;
@@ -242,24 +242,16 @@ bool BuilderConfig::setPassEnabled(const char* pass, bool enabled) noexcept {
     if (std::find(known.begin(), known.end(), name) == known.end())
       fail(ErrorKind::kInvalidArgument, "there is no pass '", name, "'; the passes are ",
            join(std::set(known.begin(), known.end()), ", "));
-    passes_[std::string(name)] = enabled;
+    if (enabled)
+      disabledPasses_.erase(std::string(name));
+    else
+      disabledPasses_.emplace(name);
     return true;
   });
 }
 
 bool BuilderConfig::isPassEnabled(const char* pass) const noexcept {
-  return guarded(reporter_, false, [&] { return !disabledPasses().contains(pass ? pass : ""); });
-}
-
-std::set<std::string, std::less<>> BuilderConfig::disabledPasses() const {
-  std::set<std::string, std::less<>> disabled = CompileOptions().disabledPasses;
-  for (const auto& [pass, isEnabled] : passes_) {
-    if (isEnabled)
-      disabled.erase(pass);
-    else
-      disabled.insert(pass);
-  }
-  return disabled;
+  return !disabledPasses_.contains(std::string_view(pass ? pass : ""));
 }
 
 void BuilderConfig::setGraphFolder(const char* folder) noexcept {

@@ -25,7 +25,7 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
     return layerDevices_;
   }
   const std::vector<std::string>& pluginLibraries() const { return pluginLibraries_; }
-  std::set<std::string, std::less<>> disabledPasses() const;
+  const std::set<std::string, std::less<>>& disabledPasses() const { return disabledPasses_; }
 
   void reset() noexcept override;
   void setFlags(nvinfer1::BuilderFlags flags) noexcept override { flags_ = flags; }
@@ -149,7 +149,7 @@ class BuilderConfig final : public Implements<nvinfer1::IBuilderConfig> {
   nvinfer1::BuilderFlags flags_;
   nvinfer1::DeviceType device_;
   int32_t computeCapability_;
-  std::map<std::string, bool, std::less<>> passes_;  // those switched on or off
+  std::set<std::string, std::less<>> disabledPasses_;
   std::string graphFolder_;
   int32_t level_;
   int32_t avgTiming_;

@@ -122,8 +122,8 @@ struct BuildBackend {
   bool (*multipliesFloat8)(const BuildTarget& target) = nullptr;
   // FusionAbilities::streamedElements of a device. Null: none.
   int64_t (*streamedElements)(const BuildTarget& target) = nullptr;
-  // FusionAbilities::normalisedProducts of a device. Null: no.
-  bool (*normalisesProducts)(const BuildTarget& target) = nullptr;
+  // FusionAbilities::normalisedRows of a device. Null: none.
+  int64_t (*normalisedRows)(const BuildTarget& target) = nullptr;
   // Whether its kernels take 16-bit tensors of all kinds. Others get such graphs as f32, and what
   // they gain where a build allows 16 bits is gain16 (null: nothing).
   bool stores16Bit = false;

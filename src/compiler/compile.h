@@ -55,7 +55,7 @@ struct CompileOptions : TuneOptions {
   bool allowI8 = false;
   TensorRanges ranges;
   PrecisionRequests precisionRequests = PrecisionRequests::kIgnore;
-  std::set<std::string, std::less<>> disabledPasses = {"fuse_row_norms"};  // not timed yet
+  std::set<std::string, std::less<>> disabledPasses;
   BuildProgress* progress = nullptr;
   bool observeUnfused = false;  // tensors of the network that are stored anyway are observed
   GraphDump dump;               // is shown the graph as it came and after each pass

@@ -56,7 +56,7 @@ void optimize(Graph& graph, const CompileOptions& options, const BuildBackend& b
                           .disabled = options.disabledPasses};
   passOptions.fusion.float8Products = onDevice(backend.multipliesFloat8, options, backend);
   passOptions.fusion.streamedElements = onDevice(backend.streamedElements, options, backend);
-  passOptions.fusion.normalisedProducts = onDevice(backend.normalisesProducts, options, backend);
+  passOptions.fusion.normalisedRows = onDevice(backend.normalisedRows, options, backend);
   settlePrecision(graph, options, backend, passOptions);
   allowBytes(graph, options, backend, passOptions);
   recordSizeConditions(graph);

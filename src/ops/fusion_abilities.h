@@ -36,8 +36,8 @@ struct FusionAbilities {
   // MatMulNBits of a few rows, of up to so many elements, may have a gate and normalise its rows
   // (MatMulNBitsAttrs::gate, rms). 0: there are none.
   int64_t streamedElements = 0;
-  // NormMatMul and MomentMatMul of f16 and bf16.
-  bool normalisedProducts = false;
+  // NormMatMul of f16 and bf16, of up to so many rows, and MomentMatMul. 0: there are none.
+  int64_t normalisedRows = 0;
   // MatMul of f8e4m3 and f8e5m2. Others get what they are dequantised to.
   bool float8Products = false;
   // Types of 8 bits of which Attention reads keys and values. It gets those of others as floats.

@@ -1,5 +1,5 @@
-// Products normalise the rows that they read, where the device has a kernel for it and what stores
-// the rows is a product too, which finds their moments by the way (keep_moments).
+// Products of some hundred rows normalise those that they read, where the device has a kernel for it
+// and what stores the rows is a product too, which finds their moments by the way (keep_moments).
 //
 //   %x = Pointwise(%p, ...)                           // %p of a MatMul
 //   %n = LayerNorm(%x, %f, %b)                        // read by products and pointwise work
@@ -83,7 +83,8 @@ static bool isOfProduct(const Graph& graph, const Value* value) {
          });
 }
 
-static bool normalisesRows(const Graph& graph, const RowProduct& product, const RowNorm& norm) {
+static bool normalisesRows(const Graph& graph, const RowProduct& product, const RowNorm& norm,
+                           int64_t mostRows) {
   constexpr int64_t kFewRows = 32, kUnit = 8;  // fewer are read by kernels of another kind
   if (!product.node || product.node->epilogue ||
       (!product.reshape && product.rows() != norm.result))
@@ -100,7 +101,7 @@ static bool normalisesRows(const Graph& graph, const RowProduct& product, const 
   if (!columns.isConstant() || columns.value() <= 0 || columns.value() % kUnit != 0) return false;
   const DimRange rows =
       rangeOf(numElements(Shape(shape.begin(), shape.end() - 1)), graph.symbolRange());
-  return rows.min >= kFewRows && canScale(weights, norm.factors);
+  return rows.min >= kFewRows && rows.max <= mostRows && canScale(weights, norm.factors);
 }
 
 // The product on rows as they are, in the place of the norm.
@@ -154,14 +155,14 @@ static BoundExpr restored(Graph& graph, const RowNorm& norm, const Node& product
   return bound;
 }
 
-static bool fuseRowNorm(Graph& graph, Node* node) {
+static bool fuseRowNorm(Graph& graph, Node* node, int64_t mostRows) {
   const RowNorm norm = rowNormOf(graph, *node);
   if (!norm.result || !hasMoments(norm.x->shape()) || !isOfProduct(graph, norm.x)) return false;
   std::vector<RowProduct> products;
   std::vector<Node*> others;
   for (Node* reader : norm.result->users) {
     const RowProduct product = rowProductOf(graph, reader, norm);
-    if (normalisesRows(graph, product, norm))
+    if (normalisesRows(graph, product, norm, mostRows))
       products.push_back(product);
     else
       others.push_back(reader);
@@ -185,11 +186,11 @@ static bool fuseRowNorm(Graph& graph, Node* node) {
 }
 
 bool fuseRowNorms(Graph& graph, const PassOptions& options) {
-  if (!options.fusion.normalisedProducts) return false;
+  if (options.fusion.normalisedRows == 0) return false;
   std::vector<Node*> norms = graph.nodeList();  // alone: readers go
   std::erase_if(norms, [](const Node* node) { return node->op != &ops::LayerNorm; });
   bool changed = false;
-  for (Node* norm : norms) changed |= fuseRowNorm(graph, norm);
+  for (Node* norm : norms) changed |= fuseRowNorm(graph, norm, options.fusion.normalisedRows);
   return changed;
 }
 

@@ -37,7 +37,7 @@ static void keepMoments(Graph& graph, Node* moments) {
 }
 
 bool keepMoments(Graph& graph, const PassOptions& options) {
-  if (!options.fusion.normalisedProducts) return false;
+  if (options.fusion.normalisedRows == 0) return false;
   bool changed = false;
   for (Node* node : graph.nodeList()) {
     if (node->op != &ops::RowMoments || !canKeep(node->input(0)->producer)) continue;

@@ -175,11 +175,11 @@ void runCase(const Case& c) {
   options.allowBF16 = c.allowed.contains("bf16");
   FusionAbilities& fusion = options.fusion;
   fusion.integerProducts = fusion.activationProducts = fusion.dynamicQuantisation =
-      fusion.packedWeights = fusion.float8Products = fusion.normalisedProducts =
-          !c.allowed.contains("floats");
+      fusion.packedWeights = fusion.float8Products = !c.allowed.contains("floats");
   fusion.attendedBytes =
       c.allowed.contains("floats") ? std::span<const DataType>() : kBytesOfCaches;
   fusion.streamedElements = c.allowed.contains("floats") ? 0 : 1 << 16;
+  fusion.normalisedRows = c.allowed.contains("floats") ? 0 : 256;
   fusion.bytesFromAnywhere = c.allowed.contains("bytes");
   options.stores16Bit = !c.allowed.contains("wide");
   if (c.allowed.contains("products")) options.fusion.epilogues = kProducts;

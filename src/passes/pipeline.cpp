@@ -72,7 +72,7 @@ static constexpr Pass kPipeline[] = {
     {"fuse_cache_writes", fuseCacheWrites},  // of rotated keys and values, by what computes them
     {"fuse_gates", fuseGates},           // products of a few rows whose results meet, as in SwiGLU
     {"fuse_prologues", fusePrologues},   // norms by the products of a few rows that read them
-    {"fuse_row_norms", fuseRowNorms},    // norms by the products of many rows that read them
+    {"fuse_row_norms", fuseRowNorms},    // norms by the products of some hundred rows that read them
     {"fuse_epilogues", fuseEpilogues},   // bias, activation, residual ride on their anchor
     {"keep_moments", keepMoments},       // products find the moments of the rows that they store
     {"fuse_norms", fuseNorms},           // normalisations compute the sums they normalise

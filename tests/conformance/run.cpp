@@ -15,7 +15,6 @@ std::shared_ptr<const LoadedEngine> build(const Graph& graph, const std::string&
                                           int64_t workspaceLimit) {
   CompileOptions options;
   options.device = device;
-  options.disabledPasses.clear();
   options.optimizationLevel = level;
   options.threads = 2;
   options.allowTf32 = device == "cpu";  // whose products under it keep the suite's tolerances

@@ -153,8 +153,6 @@ def test_graphs_are_written_and_passes_left_out(model, tmp_path):
     result = run(f"--onnx={model}", "--skipInference", "--disablePass=fuse_epilogue")
     assert result.returncode == 1
     assert "there is no pass 'fuse_epilogue'; the passes are" in result.stdout + result.stderr
-    result = run(f"--onnx={model}", "--skipInference", "--enablePass=fuse_row_norm")
-    assert "there is no pass 'fuse_row_norm'" in result.stdout + result.stderr
     blocked = run(f"--onnx={model}", "--skipInference", f"--dumpGraphs={model}/graphs")
     assert blocked.returncode == 1
     assert "cannot make the folder" in blocked.stdout + blocked.stderr

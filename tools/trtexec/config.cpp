@@ -160,8 +160,6 @@ void fillConfig(const Options& options, IBuilder& builder, INetworkDefinition& n
   setEngineKind(options, config);
   for (const std::string& pass : build.disabledPasses)
     require(config.setPassEnabled(pass.c_str(), false));
-  for (const std::string& pass : build.enabledPasses)
-    require(config.setPassEnabled(pass.c_str(), true));
   config.setGraphFolder(build.graphFolder.c_str());
   addProfiles(options, builder, network, config);
 }

@@ -61,7 +61,7 @@ struct BuildOptions {
   // Camshaft's own
   bool cpu = false;
   int computeCapability = 0;  // 0: that of the GPU at hand
-  std::vector<std::string> disabledPasses, enabledPasses;
+  std::vector<std::string> disabledPasses;
   std::string graphFolder;
 
   bool skipInference = false;
