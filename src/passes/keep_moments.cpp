@@ -4,6 +4,7 @@
 //   %m = RowMoments(%x)
 //   →
 //   %x, %m = MomentMatMul(%a, %b) epilogue(...) {...}
+#include "ir/rewrite.h"
 #include "ops/gemm.h"
 #include "ops/ops.h"
 #include "passes/edit.h"
