@@ -1,14 +1,15 @@
 """Our engines beside PyTorch and ONNX Runtime on a GPU: latency, accuracy, build time, memory.
 
     python3 benchmarks/gpu/compare.py [--models resnet50 bert128] [--batches 1 32]
-        [--peers ours eager graph] [--seconds 1] [--out FOLDER]
+        [--peers ours eager graph] [--cells resnet50/1/ours-int8 ...] [--seconds 1] [--out FOLDER]
 
 Models are exported here with random weights, so nothing is downloaded. Exports and engines are
 kept in --folder and made several at a time; every peer is timed in a process of its own, alone on
 the GPU. The table goes to the terminal and, with all figures, to --out, after every result.
 
-Peers: ours (FP16), ours-bf16, ours-fp32 (without TF32), each also without one of the optimiser's
-passes (ours:-fuse_norms), eager, graph (one CUDA graph), compile, compile:max-autotune (PyTorch in
+Peers: ours (FP16), ours-bf16, ours-fp32 (without TF32), ours-int8 and ours-fp8 (models that
+`camshaft quantize` made, with FP16 beside), each also without one of the optimiser's passes
+(ours:-fuse_norms), eager, graph (one CUDA graph), compile, compile:max-autotune (PyTorch in
 f16), onnxruntime (CUDA provider, f16, CUDA graph).
 """
 
@@ -20,6 +21,8 @@ import subprocess
 import sys
 import threading
 import time
+
+from measure import format_of
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -39,9 +42,7 @@ class Comparison:
         self.log = open(options.out / "compare.log", "w")
 
     def cells(self, peers=None):
-        return [(model, batch, peer) for model in self.options.models
-                for batch in self.options.batches
-                for peer in self.options.peers if peers is None or peers(peer)]
+        return [cell for cell in self.options.cells if peers is None or peers(cell[2])]
 
     def step(self, what, cell):
         """Runs one step in a process; its figures, or the reason there are none."""
@@ -95,6 +96,12 @@ class Comparison:
             if failure:
                 self.figures.setdefault((model, batch, peer), {}).setdefault("failure", failure)
 
+    def quantise_all(self):
+        """One model for each model, batch and format; each takes all cores for most of its time."""
+        chosen = {(model, batch, format_of(peer)): (model, batch, peer)
+                  for model, batch, peer in reversed(self.cells(format_of))}
+        self.run("quantise", chosen.values(), 2)
+
     def write(self):
         self.options.out.mkdir(parents=True, exist_ok=True)
         rows = [{"model": model, "batch": batch, "peer": peer, **figures}
@@ -124,6 +131,8 @@ class Comparison:
                 cell = {peer: self.figures.get((model, batch, peer), {})
                         for peer in self.options.peers}
                 best_other = min((cell[p]["ms"] for p in others if "ms" in cell[p]), default=None)
+                if not any(cell.values()):
+                    continue
                 mine = cell[ours[0]].get("ms") if ours else None
                 ratio = f"{best_other / mine:.2f}×" if best_other and mine else ""
                 rows.append([model, batch, *[number(cell[p].get("ms")) for p in [*ours, *others]],
@@ -182,6 +191,8 @@ def parse():
     arguments.add_argument("--models", nargs="+", default=list(MODELS))
     arguments.add_argument("--batches", nargs="+", type=int, default=[1, 32])
     arguments.add_argument("--peers", nargs="+", default=["ours", "eager", "graph"])
+    arguments.add_argument("--cells", nargs="+", metavar="MODEL/BATCH/PEER",
+                           help="just these, instead of all models by all batches by all peers")
     arguments.add_argument("--seconds", type=float, default=1, help="of timing, per peer")
     arguments.add_argument("--budget", type=float, default=86400,
                            help="seconds after which no step is started")
@@ -201,7 +212,16 @@ def parse():
     arguments.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "gpu_benchmark",
                            help="where exports and engines are kept")
     arguments.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "benchmarks_gpu")
-    return arguments.parse_args()
+    options = arguments.parse_args()
+    if options.cells:
+        cells = [cell.split("/") for cell in options.cells]
+        options.cells = [(model, int(batch), peer) for model, batch, peer in cells]
+        options.models, options.batches, options.peers = (
+            list(dict.fromkeys(of)) for of in zip(*options.cells))
+    else:
+        options.cells = [(model, batch, peer) for model in options.models
+                         for batch in options.batches for peer in options.peers]
+    return options
 
 
 def main():
@@ -210,6 +230,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     comparison = Comparison(options)
     comparison.export_all()
+    comparison.quantise_all()
     engines = comparison.cells(is_ours)
     if not options.keep_engines:
         comparison.run("build", engines, options.build_jobs)

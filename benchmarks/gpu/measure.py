@@ -1,6 +1,6 @@
 """One step of a comparison in this process alone; compare.py starts it and reads its JSON.
 
-    python3 benchmarks/gpu/measure.py export|build|rebuild|time SETTINGS
+    python3 benchmarks/gpu/measure.py export|quantise|build|rebuild|time SETTINGS
 
 SETTINGS is JSON: model, batch, peer, folder, seconds and what else compare.py was told.
 """
@@ -17,10 +17,16 @@ import warnings
 # Runs between two waits: enough that the GPU never waits for the host.
 QUEUED_SECONDS, MOST_QUEUED = 0.02, 64
 LEAST_WARM_UPS = 5  # an engine replays a recorded graph from the third run on
+QUANTISED = {"ours-int8": "int8", "ours-fp8": "fp8"}  # peers, and the formats of their models
 
 
-def model_path(settings, half=False):
-    name = f"{settings['model']}-b{settings['batch']}{'-f16' if half else ''}.onnx"
+def format_of(peer):
+    """What its model is quantised to, or ""; the pass that it leaves out does not matter."""
+    return QUANTISED.get(peer.partition(":-")[0], "")
+
+
+def model_path(settings, kind=""):
+    name = f"{settings['model']}-b{settings['batch']}{kind and '-' + kind}.onnx"
     return pathlib.Path(settings["folder"]) / name
 
 
@@ -34,11 +40,27 @@ def export(settings):
     import torch
 
     torch.set_num_threads(2)  # several exports run at once
-    path = model_path(settings, half=settings["peer"] == "onnxruntime")
+    path = model_path(settings, "f16" if settings["peer"] == "onnxruntime" else "")
     start = time.perf_counter()
     if not path.exists():
         models.export(settings["model"], settings["batch"], path, settings["peer"] == "onnxruntime")
     return {"export_s": time.perf_counter() - start}
+
+
+def quantise(settings):
+    """As `camshaft quantize` does it, by another input than the one that is timed."""
+    import camshaft
+    import models
+
+    feeds = models.inputs(settings["model"], settings["batch"], seed=settings["batch"] + 1000)
+    quantised = format_of(settings["peer"])
+    path = model_path(settings, quantised)
+    start = time.perf_counter()
+    if not path.exists():
+        camshaft.quantize(str(model_path(settings)),
+                          [{name: value.numpy() for name, value in feeds.items()}],
+                          str(path), format=quantised)
+    return {"quantise_s": time.perf_counter() - start}
 
 
 def build(settings):
@@ -62,7 +84,8 @@ def build_engine(settings):
     builder.max_threads = settings["build_threads"]
     network = builder.create_network()
     parser = trt.OnnxParser(network, logger)
-    if not parser.parse_from_file(str(model_path(settings))):
+    quantised = format_of(settings["peer"])
+    if not parser.parse_from_file(str(model_path(settings, quantised))):
         raise RuntimeError("; ".join(parser.get_error(i).desc()
                                      for i in range(parser.num_errors)))
     config = builder.create_builder_config()
@@ -73,6 +96,8 @@ def build_engine(settings):
         config.clear_flag(trt.BuilderFlag.TF32)
     else:
         config.set_flag(trt.BuilderFlag.BF16 if kind == "ours-bf16" else trt.BuilderFlag.FP16)
+    if quantised:
+        config.set_flag(getattr(trt.BuilderFlag, quantised.upper()))
     if left_out:
         config.set_pass_enabled(left_out, False)
     if settings["io"] == "fp16" and kind == "ours":
@@ -96,7 +121,7 @@ def peer_of(settings):
     if kind.startswith("ours"):
         return peers.Ours(engine_path(settings), settings["profile"])
     if kind == "onnxruntime":
-        return peers.OnnxRuntime(model_path(settings, half=True))
+        return peers.OnnxRuntime(model_path(settings, "f16"))
     return peers.Torch(*kind.split(":"))
 
 
@@ -203,7 +228,7 @@ def main():
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
-    steps = {"export": export, "build": build, "rebuild": rebuild, "time": time_peer}
+    steps = {"export": export, "quantise": quantise, "build": build, "rebuild": rebuild, "time": time_peer}
     print(json.dumps(steps[sys.argv[1]](json.loads(sys.argv[2]))), flush=True)
 
 

@@ -71,9 +71,9 @@ def weaken_branches(network):
             last.bias.mul_(0.5)
 
 
-def inputs(name, batch):
+def inputs(name, batch, seed=None):
     """{input name: tensor} on the CPU: token ids in int64, pictures in f32."""
-    generator = torch.Generator().manual_seed(batch)
+    generator = torch.Generator().manual_seed(batch if seed is None else seed)
     if name in TEXT:
         kind, length = TEXT[name]
         return {"input_ids": torch.randint(0, VOCABULARY[kind], (batch, length),

@@ -37,6 +37,13 @@ HeadsView tokens(const Shape& shape, int64_t heads, int64_t size, int64_t offset
           .offset = offset};
 }
 
+// Images of tokens as their windows.
+HeadsView inWindows(HeadsView view, const TokenWindows& windows) {
+  view.batch = view.batch * windows.perImage();
+  view.length = windows.tokens();
+  return view;
+}
+
 void requireMask(const Node& node, Shape scores) {
   const int64_t batches = node.as<AttentionAttrs>().maskBatches;
   if (node.inputs[3]->dataType() != DataType::kBool) requireFloat(node, 3);
@@ -61,6 +68,22 @@ void requireTokens(const Node& node) {
   if (!attrs.offsets.empty() && (attrs.offsets.size() != 3 || std::ranges::min(attrs.offsets) < 0))
     fail(ErrorKind::kInvalidModel, describe(node),
          " needs three offsets that are not negative, of queries, keys and values");
+}
+
+void requireWindows(const Node& node) {
+  const auto& attrs = node.as<AttentionAttrs>();
+  const auto& numbers = attrs.windows;
+  if (numbers.empty()) return;
+  if (numbers.size() != 6 || !attrs.tokenWindows().divideImage())
+    fail(ErrorKind::kInvalidModel, describe(node),
+         " needs sizes of an image, sizes of windows that divide it, and shifts within it");
+  if (!attrs.readsTokens() || !attrs.keys.empty())
+    fail(ErrorKind::kInvalidModel, describe(node), " reads windows of tokens, all of them");
+  for (int i = 0; i < 3; ++i) {
+    requireRank(node, i, "tokens of images", 3);
+    requireEqual(node, node.inputs[i]->shape()[1], str("tokens in '", node.inputs[i]->name, "'"),
+                 numbers[0] * numbers[1], "an image has");
+  }
 }
 
 void requireOperands(const Node& node) {
@@ -97,6 +120,7 @@ void requireKeys(const Node& node) {
 
 std::vector<TensorType> inferAttention(const Node& node) {
   requireOperands(node);
+  requireWindows(node);
   requireKeys(node);
   const auto [q, k, v, out] = attentionGeometry(node);
   const HeadsView* views[] = {&q, &k, &v};
@@ -114,8 +138,9 @@ std::vector<TensorType> inferAttention(const Node& node) {
   requireAtLeast(node, k.heads, "key heads", min(q.heads, 1));
   requireMultiple(node, q.heads, "query heads", k.heads);
   if (node.hasInput(3)) requireMask(node, {q.batch, q.heads, q.length, k.length});
+  const Shape& queries = node.inputs[0]->shape();
   const Shape result = node.as<AttentionAttrs>().readsTokens()
-                           ? Shape{q.batch, q.length, q.heads * v.size}
+                           ? Shape{queries[0], queries[1], q.heads * v.size}
                            : Shape{q.batch, q.heads, q.length, v.size};
   return {{node.inputs[0]->dataType(), result}};
 }
@@ -124,7 +149,8 @@ std::vector<TensorType> inferAttention(const Node& node) {
 struct Places {
   int64_t batch, heads, length, size;
   int64_t batchStride, headStride, tokenStride, featureStride, offset;
-  explicit Places(const HeadsView& view)
+  TokenWindows windows;
+  Places(const HeadsView& view, const TokenWindows& windows)
       : batch(view.batch.value()),
         heads(view.heads.value()),
         length(view.length.value()),
@@ -133,9 +159,12 @@ struct Places {
         headStride(view.headStride.value()),
         tokenStride(view.tokenStride.value()),
         featureStride(view.featureStride.value()),
-        offset(view.offset.value()) {}
+        offset(view.offset.value()),
+        windows(windows) {}
   int64_t at(int64_t batch, int64_t head, int64_t token) const {
-    return offset + batch * batchStride + head * headStride + token * tokenStride;
+    const int64_t first = offset + head * headStride;
+    if (windows.areThere()) return first + windows.place(batch, token) * tokenStride;
+    return first + batch * batchStride + token * tokenStride;
   }
 };
 
@@ -146,8 +175,8 @@ class Scores {
       : attrs_(evaluation.node.as<AttentionAttrs>()),
         q_(readReals(evaluation.inputs[0])),
         k_(readReals(evaluation.inputs[1])),
-        qView_(geometry.q),
-        kView_(geometry.k) {
+        qView_(geometry.q, attrs_.tokenWindows()),
+        kView_(geometry.k, attrs_.tokenWindows()) {
     group_ = std::max<int64_t>(1, qView_.heads / std::max<int64_t>(1, kView_.heads));
     causalOffset_ = attrs_.alignEnd ? kView_.length - qView_.length : 0;
     if (evaluation.node.hasInput(3)) {
@@ -217,7 +246,8 @@ void evaluateAttention(const Evaluation& evaluation) {
                         makeShape(evaluation.inputs[1].dims), makeShape(evaluation.inputs[2].dims));
   const Scores scores(evaluation, geometry);
   const std::vector<double> v = readReals(evaluation.inputs[2]);
-  const Places vView(geometry.v), out(geometry.out);
+  const TokenWindows windows = attrs.tokenWindows();
+  const Places vView(geometry.v, windows), out(geometry.out, windows);
   std::vector<double> output(evaluation.outputs[0].count());
   forEachIndex({out.batch, out.heads, out.length}, [&](const Dims& index) {
     const std::vector<double> weights = scores.weights(index[0], index[1], index[2]);
@@ -231,6 +261,11 @@ void evaluateAttention(const Evaluation& evaluation) {
 }
 
 }  // namespace
+
+TokenWindows AttentionAttrs::tokenWindows() const {
+  if (windows.empty()) return {};
+  return {windows[0], windows[1], windows[2], windows[3], windows[4], windows[5]};
+}
 
 AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q, const Shape& k,
                                     const Shape& v) {
@@ -254,6 +289,9 @@ AttentionGeometry attentionGeometry(const AttentionAttrs& attrs, const Shape& q,
                   .headStride = attrs.readsTokens() ? valueSize : queries.length * valueSize,
                   .tokenStride = attrs.readsTokens() ? width : valueSize,
                   .featureStride = 1};
+  if (!attrs.windows.empty())
+    for (HeadsView* each : {&geometry.q, &geometry.k, &geometry.v, &geometry.out})
+      *each = inWindows(*each, attrs.tokenWindows());
   return geometry;
 }
 

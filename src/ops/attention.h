@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/ops.h"
+#include "support/token_windows.h"
 
 namespace camshaft {
 
@@ -22,6 +23,10 @@ namespace camshaft {
 // With `maskBatches` given, the mask broadcasts to so many batches, and batch i reads that of
 // i % maskBatches, as windows of images do.
 //
+// With `windows` given, operands and the result are tokens of images, [images, height * width, ...],
+// and batches are windows of these, image by image and line by line: height and width of an image,
+// of a window, and how far windows are shifted (TokenWindows).
+//
 // With `keys` given, only so many keys and values are there, from the first on, as in a cache that
 // is longer than what it holds; kLength is their number then.
 struct AttentionAttrs : AttrsOf<AttentionAttrs> {
@@ -34,8 +39,10 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
   int64_t size = 0, valueSize = 0;  // of a head of q and k, of v, where they are tokens
   std::vector<int64_t> offsets;     // first columns of q, k and v; empty: 0
   int64_t maskBatches = 0;          // 0: as many as there are
+  std::vector<int64_t> windows;     // six numbers; empty: none
   Shape keys;                       // one number; empty: all
   bool readsTokens() const { return heads > 0; }
+  TokenWindows tokenWindows() const;
   void fields(AttrVisitor& visit) override {
     visit("scale", scale);
     visit("causal", causal);
@@ -48,11 +55,13 @@ struct AttentionAttrs : AttrsOf<AttentionAttrs> {
     visit("value_size", valueSize);
     visit("offsets", offsets);
     visit("mask_batches", maskBatches);
+    visit("windows", windows);
     visit("keys", keys);
   }
 };
 
-// One operand as elements apart: [batch][head][token][feature], whichever way it is stored.
+// One operand as elements apart: [batch][head][token][feature], whichever way it is stored. Where
+// there are windows, tokenStride counts from the first token of all images.
 struct HeadsView {
   Dim batch, heads, length, size;
   Dim batchStride, headStride, tokenStride, featureStride;

@@ -93,6 +93,33 @@ TEST(Attention, CausalAlignment) {
                {{4, 5}});
 }
 
+// Equal scores: a pixel gets the mean of its window, whose columns are shifted by one.
+TEST(Attention, ReadsWindowsOfImages) {
+  expectValues(R"(
+    %x: f32[1, 8, 1] = constant [0, 0, 0, 0, 0, 0, 0, 0]
+    %b: f32[1, 8, 1] = constant [1, 2, 3, 4, 6, 6, 7, 20]
+    %y = Attention(%x, %x, %b) {heads = 1, kv_heads = 1, size = 1, value_size = 1, windows = [2, 4, 2, 2, 0, 1]}
+    return %y)",
+               {{7.75, 4.5, 4.5, 7.75, 7.75, 4.5, 4.5, 7.75}});
+}
+
+TEST(Attention, RefusesWindowsThatDoNotFit) {
+  const auto refusal = [](const char* operands, const char* windows) {
+    return refusalOf(operands, str("%y = Attention(%x, %x, %x) {heads = 1, kv_heads = 1, size = 1, "
+                                   "value_size = 1, windows = ",
+                                   windows, "} return %y"));
+  };
+  for (const char* windows : {"[2, 4]", "[2, 4, 2, 3, 0, 0]", "[2, 4, 2, 2, 0, 4]",
+                              "[2, 4, 2, 0, 0, 0]", "[2, 4, 2, 2, -1, 0]"})
+    EXPECT_THAT(refusal("%x: f32[1, 8, 1]", windows),
+                HasSubstr("needs sizes of an image, sizes of windows that divide it"));
+  EXPECT_THAT(refusal("%x: f32[1, 9, 1]", "[2, 4, 2, 2, 0, 0]"),
+              HasSubstr("node 'y' (Attention) has 9 tokens in 'x'"));
+  EXPECT_THAT(refusalOf("%x: f32[1, 1, 8, 1]",
+                        "%y = Attention(%x, %x, %x) {windows = [2, 4, 2, 2, 0, 0]} return %y"),
+              HasSubstr("reads windows of tokens, all of them"));
+}
+
 TEST(Attention, MatchesOnnx) {
   expectValues(R"(
     %x: f32[1, 2, 2, 2] = constant [-1.5, -0.75, -1.75, -1.5, -1.25, -0.75, 1.75, -0.5]

@@ -42,8 +42,6 @@ struct FusionAbilities {
   bool float8Products = false;
   // Types of 8 bits of which Attention reads keys and values. It gets those of others as floats.
   std::span<const DataType> attendedBytes = kSignedBytes;
-  // Attention with fewer masks than batches (AttentionAttrs::maskBatches).
-  bool repeatedMasks = false;
 };
 
 // Of a backend that generates its kernels: an expression is printed wherever a result is stored.
@@ -60,7 +58,6 @@ inline constexpr FusionAbilities kGeneratedKernels{.epilogues = kStoresOfGenerat
                                                    .activationProducts = false,
                                                    .bytesFromAnywhere = true,
                                                    .dynamicQuantisation = false,
-                                                   .attendedBytes = kBytesOfCaches,
-                                                   .repeatedMasks = true};
+                                                   .attendedBytes = kBytesOfCaches};
 
 }  // namespace camshaft

@@ -61,6 +61,14 @@ Node* soleUser(const Graph& graph, const Value* value) {
   return alone ? user : nullptr;
 }
 
+const PadAttrs* rollOf(const Node* node) {
+  if (!node || node->op != &ops::Pad || node->epilogue) return nullptr;
+  const auto& attrs = node->as<PadAttrs>();
+  const bool rolls =
+      attrs.mode == PadMode::kWrap && node->input(0)->shape() == node->output()->shape();
+  return rolls ? &attrs : nullptr;
+}
+
 bool knowsSizesWith(const Graph& graph, const Node& node, const Value* value) {
   std::set<std::string> others = symbolsRead(node), known;
   for (const Dim& dim : value->shape()) collectSymbols(dim, known);

@@ -7,6 +7,8 @@
 
 namespace camshaft {
 
+struct PadAttrs;
+
 // Whoever read `from` reads `to`, which is the same tensor computed in another way: from's
 // producer goes when nothing else needs it, and `to` takes over its name then.
 void replaceValue(Graph& graph, Value* from, Value* to);
@@ -26,6 +28,9 @@ Node* soleUser(const Graph& graph, const Value* value);
 
 // Whether it has integers of 32 or 64 bits, as positions are, or truths, as masks.
 bool isIndex(const Value* value);
+
+// Of a Pad that moves elements around the edges of dimensions; null where the node is another.
+const PadAttrs* rollOf(const Node* node);
 
 // Whether all sizes in the node's attributes have values wherever the value has been computed: those
 // of its shape do, and those that no node decides.

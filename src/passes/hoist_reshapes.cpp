@@ -15,38 +15,20 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
-#include "ops/gemm.h"
-#include "ops/gemm_int8.h"
 #include "ops/move.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/row_work.h"
 
 namespace camshaft {
-
-// Varies along the last dimension at most, whatever rows it is broadcast to.
-static bool sameForAllRows(const Value* value, size_t rank) {
-  const Shape& shape = value->shape();
-  return shape.size() <= rank &&
-         (shape.empty() || std::all_of(shape.begin(), shape.end() - 1,
-                                       [](const Dim& dim) { return dim.isConstant(1); }));
-}
-
-// Rows by one matrix, of real numbers or of bytes with one zero point.
-static bool isOfRows(const Node* node) {
-  if (!node || node->input(1)->rank() != 2) return false;
-  if (node->op == &ops::MatMul) return !node->as<MatMulAttrs>().transposeA;
-  return node->op == &ops::MatMulInteger && (!node->hasInput(2) || isOneNumber(*node->input(2)));
-}
 
 // The product behind a chain of pointwise nodes that treat all rows alike; null when there is none.
 static Node* productBehind(const Graph& graph, const Value* value, size_t rank) {
   if (!soleUser(graph, value)) return nullptr;
   Node* producer = value->producer;
-  const bool isProduct =
-      producer && (producer->op == &ops::MatMul || producer->op == &ops::MatMulInteger);
-  if (isProduct) return isOfRows(producer) ? producer : nullptr;
+  if (isProductOfRows(producer)) return producer;
   const Node* node = producerOf(value, &ops::Pointwise);
   Node* product = nullptr;
   for (const Value* input : node ? node->inputs : std::vector<Value*>{}) {

@@ -9,6 +9,7 @@ bool advanceIndices(Graph& graph, const PassOptions& options);
 bool chooseLayouts(Graph& graph, const PassOptions& options);
 bool foldAttentionSlices(Graph& graph, const PassOptions& options);
 bool foldAttentionTransposes(Graph& graph, const PassOptions& options);
+bool foldAttentionWindows(Graph& graph, const PassOptions& options);
 bool foldBatchNorm(Graph& graph, const PassOptions& options);
 bool foldConstants(Graph& graph, const PassOptions& options);
 bool foldPad(Graph& graph, const PassOptions& options);

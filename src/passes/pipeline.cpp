@@ -40,6 +40,7 @@ static constexpr Pass kPipeline[] = {
     {"fold_attention_slices", foldAttentionSlices},          // and keys and values in the caches they are cut out of
     {"remove_identities", removeIdentities},                 // reshapes of reshapes around it
     {"unflatten_matmuls", unflattenMatMuls},                 // products that these stood behind
+    {"fold_attention_windows", foldAttentionWindows},        // windows of images are read where they lie
 
     // Arithmetic that weights can absorb.
     {"fold_batch_norm", foldBatchNorm},  // per-channel scale and shift go into weights and bias

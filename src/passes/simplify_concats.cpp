@@ -32,15 +32,6 @@ static const SliceAttrs* sliceAlong(const Value* value, int64_t axis) {
   return attrs.axes == std::vector<int64_t>{axis} && attrs.steps[0] == 1 ? &attrs : nullptr;
 }
 
-// Rolling twice, along different dimensions, is rolling once.
-static std::optional<PadAttrs> rollOf(const Node* pad) {
-  if (!pad || pad->op != &ops::Pad || pad->epilogue) return std::nullopt;
-  const auto& attrs = pad->as<PadAttrs>();
-  if (attrs.mode != PadMode::kWrap || pad->input(0)->shape() != pad->output()->shape())
-    return std::nullopt;
-  return attrs;
-}
-
 static bool makeRoll(Graph& graph, Node* concat) {
   const int64_t axis = concat->as<ConcatAttrs>().axis;
   if (concat->inputs.size() != 2) return false;
@@ -57,7 +48,8 @@ static bool makeRoll(Graph& graph, Node* concat) {
   attrs.mode = PadMode::kWrap;
   attrs.begin.assign(x->shape().size(), 0);
   attrs.end = attrs.begin;
-  if (const auto inner = rollOf(x->producer); inner && inner->begin[axis].isConstant(0)) {
+  // Rolling twice, along different dimensions, is rolling once.
+  if (const PadAttrs* inner = rollOf(x->producer); inner && inner->begin[axis].isConstant(0)) {
     attrs = *inner;
     x = x->producer->input(0);
   }

@@ -9,7 +9,7 @@
 //
 // Numbers as low as these leave no weight to a key, whatever they are exactly. Masks are broadcast
 // anyway, so what repeats one for every batch goes as well: an Expand, or copies in a constant.
-// Where kernels read the masks of some batches again and again, what repeats these goes too:
+// Kernels read the masks of some batches again and again, so what repeats these goes too:
 //
 //   %e = Expand(%m) [n, 64, 1, 49, 49]              // m is [64, 1, 49, 49], of an image's windows
 //   %r = Reshape(%e) [64*n, 1, 49, 49]
@@ -290,15 +290,14 @@ static bool simplifyMask(Graph& graph, Node* attention) {
   return true;
 }
 
-bool simplifyMasks(Graph& graph, const PassOptions& options) {
+bool simplifyMasks(Graph& graph, const PassOptions&) {
   std::vector<Node*> attentions;  // nodes before them may go
   for (const auto& node : graph.nodes())
     if (node->op == &ops::Attention && !node->epilogue) attentions.push_back(node.get());
   bool changed = false;
   for (Node* attention : attentions) {
     changed |= simplifyMask(graph, attention);
-    if (options.fusion.repeatedMasks && attention->hasInput(3))
-      changed |= shortenMask(graph, attention);
+    if (attention->hasInput(3)) changed |= shortenMask(graph, attention);
   }
   graph.eraseUnusedConstants();
   return changed;

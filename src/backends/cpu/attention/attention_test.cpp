@@ -92,6 +92,32 @@ TEST_P(AttentionKernels, readTokens) {
       kSizes);
 }
 
+// Also windows of fewer tokens than are packed elsewhere, and of more than a block of queries.
+TEST_P(AttentionKernels, readWindowsOfImages) {
+  const auto graph = [](const char* windows, int pixels, const char* mask, int masks = 0) {
+    return str("symbols n graph g(%x: f32[n, ", pixels, ", 300], %m: ", mask,
+               ") { %y = Attention(%x, %x, %x, %m) {scale = 0.2, heads = 3, kv_heads = 3, "
+               "size = 24, value_size = 37, offsets = [2, 75, 150], windows = ",
+               windows, ", mask_batches = ", masks, "} return %y }");
+  };
+  const Sizes images = {{{"n", 1}}, {{"n", 3}}};
+  expectAttentionMatches(graph("[14, 21, 7, 7, 3, 2]", 294, "f32[3, 49, 49]"), images);
+  expectAttentionMatches(graph("[4, 6, 2, 2, 0, 1]", 24, "f32[6, 1, 4, 4]", 6), images);
+  expectAttentionMatches(graph("[10, 18, 10, 9, 0, 0]", 180, "bool[1, 90]"), images);
+}
+
+// Fewer masks than batches, in order again and again.
+TEST_P(AttentionKernels, masksThatRepeat) {
+  for (const char* type : {"f32", "bool"})
+    expectAttentionMatches(
+        str("symbols n, q graph g(%q: f32[3*n, 2, q, 24], %k: f32[3*n, 2, 12, 24], "
+            "%v: f32[3*n, 2, 12, 37], %m: ",
+            type,
+            "[3, 1, q, 12]) { %y = Attention(%q, %k, %v, %m) {scale = 0.2, "
+            "mask_batches = 3} return %y }"),
+        {{{"n", 2}, {"q", 9}}, {{"n", 1}, {"q", 70}}, {{"n", 4}, {"q", 1}}});
+}
+
 TEST_P(AttentionKernels, keepNan) {
   constexpr float kMasked = -std::numeric_limits<float>::infinity();
   for (const float others : {1.0f, kMasked, NAN}) {

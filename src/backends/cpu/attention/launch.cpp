@@ -1,6 +1,7 @@
 // Attention head by head. A worker packs the keys and values of a head once, then takes blocks of
 // its queries from scores to results while both stay in its cache. Few queries, as in a step of a
-// decoder, read keys and values where they lie.
+// decoder, read keys and values where they lie. Windows of images are gathered, their results
+// scattered.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -31,10 +32,22 @@ struct Heads {
   int64_t batch, heads, length, size;
   int64_t batchStride, headStride, tokenStride;
   int64_t offset = 0;
+  TokenWindows windows = {};
   int64_t at(int64_t batch, int64_t head, int64_t token) const {
-    return offset + batch * batchStride + head * headStride + token * tokenStride;
+    const int64_t first = offset + head * headStride;
+    if (windows.areThere()) return first + windows.place(batch, token) * tokenStride;
+    return first + batch * batchStride + token * tokenStride;
   }
 };
+
+// Images of tokens as their windows.
+Heads inWindows(Heads heads, const TokenWindows& windows) {
+  if (!windows.areThere()) return heads;
+  heads.batch *= windows.perImage();
+  heads.length = windows.tokens();
+  heads.windows = windows;
+  return heads;
+}
 
 Heads tokens(const TensorArg& arg, int64_t heads, int64_t size, int64_t offset) {
   return {.batch = arg.dims[0],
@@ -62,8 +75,9 @@ Heads headsFirst(const TensorArg& arg, bool transposed) {
 Heads wholeOperandOf(const Params& params, const LaunchArgs& args, int i) {
   const TensorArg& arg = args.inputs[i];
   if (arg.rank == 4) return headsFirst(arg, i == 1 && params.transposedKeys);
-  return tokens(arg, i == 0 ? params.heads : params.kvHeads,
-                i == 2 ? params.valueSize : params.size, params.offsets[i]);
+  const Heads heads = tokens(arg, i == 0 ? params.heads : params.kvHeads,
+                             i == 2 ? params.valueSize : params.size, params.offsets[i]);
+  return inWindows(heads, params.windows);
 }
 
 Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
@@ -118,8 +132,9 @@ Problem::Problem(const Params& params, const LaunchArgs& args) : params(params) 
   keyHeads = vHeads.heads;
   keys = vHeads.length;
   valueSize = vHeads.size;
-  outHeads = params.heads > 0 ? tokens(args.outputs[0], heads, valueSize, 0)
-                              : headsFirst(args.outputs[0], false);
+  outHeads = params.heads > 0
+                 ? inWindows(tokens(args.outputs[0], heads, valueSize, 0), params.windows)
+                 : headsFirst(args.outputs[0], false);
   q = args.inputs[0].as<const float>();
   k = args.inputs[1];
   v = args.inputs[2];
@@ -145,8 +160,10 @@ RowMask Problem::maskOf(int64_t unit, int64_t row) const {
   if (!mask.data) return {};
   const int64_t group = heads / keyHeads;
   const int64_t head = unit % keyHeads * group + row / queries;
+  int64_t batch = unit / keyHeads;
+  if (params.maskBatches > 0) batch %= params.maskBatches;
   const int64_t offset =
-      unit / keyHeads * maskStrides[0] + head * maskStrides[1] + row % queries * maskStrides[2];
+      batch * maskStrides[0] + head * maskStrides[1] + row % queries * maskStrides[2];
   if (mask.type == DataType::kBool) return {.selected = mask.as<const Bool>() + offset};
   return {.added = mask.as<const float>() + offset};
 }
@@ -168,13 +185,30 @@ float weigh(const Problem& p, int64_t unit, int64_t row, float* scores, int64_t 
   return 0;
 }
 
+// Rows of one head, which lie apart, next to one another and back.
+void gather(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
+            int64_t count, float* to) {
+  for (int64_t i = 0; i < count; ++i, to += heads.size)
+    std::copy_n(from + heads.at(batch, head, first + i), heads.size, to);
+}
+void scatter(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
+             int64_t count, float* to) {
+  for (int64_t i = 0; i < count; ++i, from += heads.size)
+    std::copy_n(from, heads.size, to + heads.at(batch, head, first + i));
+}
+
 class Worker {
  public:
   Worker(const Problem& problem, const HeadProducts::Sizes& sizes, float* workspace)
-      : p_(problem), step_(HeadProducts::blockRows(sizes.type)), products_(sizes, workspace) {}
+      : p_(problem),
+        step_(HeadProducts::blockRows(sizes.type)),
+        products_(sizes, workspace),
+        gathered_(workspace + HeadProducts::workspaceFloats(sizes)) {}
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
-    if (p_.k.type == DataType::kI8)
+    if (p_.params.windows.areThere())
+      takeWindow(unit, firstRow, endRow);
+    else if (p_.k.type == DataType::kI8)
       takeOf<int8_t>(unit, firstRow, endRow);
     else
       takeOf<float>(unit, firstRow, endRow);
@@ -194,7 +228,28 @@ class Worker {
     pack(k, v);
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
       rows = std::min({step_, endRow - row, p_.evenRows(row)});
-      attend(unit, row, rows);
+      attend(unit, row, rows, {p_.q + p_.placeOf(p_.qHeads, unit, row), p_.qHeads.tokenStride},
+             p_.out + p_.placeOf(p_.outHeads, unit, row), p_.outHeads.tokenStride);
+    }
+  }
+
+  void takeWindow(int64_t unit, int64_t firstRow, int64_t endRow) {
+    const int64_t batch = unit / p_.keyHeads, keyHead = unit % p_.keyHeads;
+    float* const keys = gathered_;
+    float* const values = keys + p_.keys * p_.size;
+    float* const queries = values + p_.keys * p_.valueSize;
+    float* const results = queries + step_ * p_.size;
+    gather(p_.kHeads, p_.k.as<const float>(), batch, keyHead, 0, p_.keys, keys);
+    gather(p_.vHeads, p_.v.as<const float>(), batch, keyHead, 0, p_.keys, values);
+    products_.packKeys({keys, p_.size}, false);
+    products_.packValues({values, p_.valueSize});
+    for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
+      const int64_t head = keyHead * (p_.heads / p_.keyHeads) + row / p_.queries,
+                    query = row % p_.queries;
+      rows = std::min({step_, endRow - row, p_.queries - query});
+      gather(p_.qHeads, p_.q, batch, head, query, rows, queries);
+      attend(unit, row, rows, {queries, p_.size}, results, p_.valueSize);
+      scatter(p_.outHeads, results, batch, head, query, rows, p_.out);
     }
   }
 
@@ -226,13 +281,11 @@ class Worker {
                 p_.out + p_.placeOf(p_.outHeads, unit, row));
   }
 
-  void attend(int64_t unit, int64_t row, int64_t rows) {
+  void attend(int64_t unit, int64_t row, int64_t rows, RowsOf queries, float* out,
+              int64_t outStride) {
     int64_t visible = 0;
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
-    float* out = p_.out + p_.placeOf(p_.outHeads, unit, row);
-    const int64_t outStride = p_.outHeads.tokenStride;
-    products_.score(rows, visible, {p_.q + p_.placeOf(p_.qHeads, unit, row), p_.qHeads.tokenStride},
-                    p_.params.scale);
+    products_.score(rows, visible, queries, p_.params.scale);
     float sums[HeadProducts::kMaxBlockRows];
     for (int64_t i = 0; i < rows; ++i)
       sums[i] = weigh(p_, unit, row + i, products_.scores() + i * products_.scoreStride(), visible);
@@ -244,6 +297,7 @@ class Worker {
   const Problem& p_;
   const int64_t step_;
   HeadProducts products_;
+  float* const gathered_;  // where there are windows
 };
 
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
@@ -281,12 +335,23 @@ bool fitsHeads(const TensorArg& arg, const Params& params, int i) {
   return offset <= width && size <= width && heads <= (width - offset) / size;
 }
 
+bool fitsWindows(const TokenWindows& windows, const LaunchArgs& args) {
+  if (!windows.areThere()) return true;
+  if (!windows.divideImage()) return false;
+  for (int i = 0; i < 3; ++i)
+    if (args.inputs[i].rank != 3 ||
+        args.inputs[i].dims[1] != volumeOf({windows.height, windows.width}))
+      return false;
+  return true;
+}
+
 bool fits(const void* state, const LaunchArgs& args) {
   if (!hasOperands(args, 3)) return false;
   const auto& params = *static_cast<const Params*>(state);
   for (int i = 0; i < 3; ++i)
     if (!fitsHeads(args.inputs[i], params, i)) return false;
   if (args.inputs[1].type != args.inputs[2].type) return false;
+  if (!fitsWindows(params.windows, args)) return false;
   for (int i = 1; i < 3 && params.countsKeys; ++i)
     if (args.dims.size() != 1 || args.dims[0] < 0 ||
         args.dims[0] > wholeOperandOf(params, args, i).length)
@@ -295,12 +360,14 @@ bool fits(const void* state, const LaunchArgs& args) {
               v = operandOf(params, args, 2);
   const TensorArg& out = args.outputs[0];
   const int64_t apart[] = {q.batch, q.heads, q.length, v.size},
-                together[] = {q.batch, q.length, volumeOf({q.heads, v.size})};
+                together[] = {args.inputs[0].dims[0], args.inputs[0].dims[1],
+                              volumeOf({q.heads, v.size})};
   const bool fitsOut = params.heads > 0 ? std::ranges::equal(out.shape(), together)
                                         : std::ranges::equal(out.shape(), apart);
   if (!isF32(out) || !fitsOut) return false;
   if (k.batch != q.batch || v.batch != q.batch || k.heads != v.heads) return false;
-  const int64_t scores[] = {q.batch, q.heads, q.length, v.length};
+  const int64_t scores[] = {params.maskBatches > 0 ? params.maskBatches : q.batch, q.heads,
+                            q.length, v.length};
   return !params.hasMask || (args.inputs.size() > 3 && fitsMask(args.inputs[3], scores));
 }
 
@@ -309,7 +376,7 @@ void launch(ProductType type, const void* state, const LaunchArgs& args) {
   const Problem problem(*static_cast<const Params*>(state), args);
   const HeadProducts::Sizes sizes{type, problem.k.type == DataType::kI8, problem.keys, problem.size,
                                   problem.valueSize};
-  const int64_t floats = HeadProducts::workspaceFloats(sizes);
+  const int64_t floats = workerFloats(sizes, problem.params.windows);
   const WorkersWithin limit(args, [&](int threads) { return threads * floats; });
   ThreadPool& pool = *args.threads;
   // Heads are split only when they cannot be divided evenly: each part packs the keys again.

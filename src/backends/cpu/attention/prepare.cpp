@@ -27,8 +27,6 @@ Verdict supports(const Node& node, const BuildContext&) {
     if (mask != DataType::kF32 && mask != DataType::kBool)
       return Verdict::no(str("has no ", mask, " masks"));
   }
-  if (node.as<AttentionAttrs>().maskBatches > 0)
-    return Verdict::no("reads a mask for each batch, or one for all");
   return Verdict::yes();
 }
 
@@ -49,7 +47,8 @@ Prepared prepare(ProductType type, const Node& node, const BuildContext& context
   if (std::max({keyLength, size, valueSize}) == DimRange::kUnbounded)
     return Prepared::no("needs an upper bound on the number of keys, to plan its workspace");
   prepared.workspaceBytes =
-      context.threads * HeadProducts::workspaceFloats({type, isBytes, keyLength, size, valueSize}) *
+      context.threads *
+      workerFloats({type, isBytes, keyLength, size, valueSize}, attrs.tokenWindows()) *
       static_cast<int64_t>(sizeof(float));
   for (int i = 0; i < (hasMask ? 4 : 3); ++i) prepared.inputs.push_back(StepInput::fromNode(i));
   prepared.dimArgs = attrs.keys;
@@ -60,11 +59,13 @@ Prepared prepare(ProductType type, const Node& node, const BuildContext& context
                 .alignEnd = attrs.alignEnd,
                 .transposedKeys = attrs.transposedKeys,
                 .hasMask = hasMask,
+                .maskBatches = attrs.maskBatches,
                 .countsKeys = !attrs.keys.empty(),
                 .heads = attrs.heads,
                 .kvHeads = attrs.kvHeads,
                 .size = attrs.size,
-                .valueSize = attrs.valueSize};
+                .valueSize = attrs.valueSize,
+                .windows = attrs.tokenWindows()};
   std::copy(attrs.offsets.begin(), attrs.offsets.end(), params.offsets);
   writer.write(params);
   prepared.params = writer.take();
@@ -84,7 +85,7 @@ Prepared prepare16(const Node& node, const BuildContext& context, int64_t) {
 bool inPlace(const Node& node, int input) {
   const Value* queries = node.inputs[0];
   return input == 0 && std::count(node.inputs.begin(), node.inputs.end(), queries) == 1 &&
-         queries->shape() == node.output()->shape();
+         queries->shape() == node.output()->shape() && node.as<AttentionAttrs>().windows.empty();
 }
 
 Verdict supportsDeformable(const Node& node, const BuildContext&) {

@@ -119,6 +119,24 @@ TEST(Attention, MasksThatRepeat) {
         {{{"n", 2}}, {{"n", 1}}});
 }
 
+// Pixels of images as tokens, of windows shifted around the edges.
+TEST(Attention, WindowsOfImages) {
+  const auto graph = [](const char* type, int size, int pixels, const char* windows,
+                        const char* mask, int masks) {
+    return str("symbols n graph g(%x: ", type, "[n, ", pixels, ", ", 6 * size, "], %m: ", type,
+               mask, ") { %y = Attention(%x, %x, %x, %m) {scale = 0.2, heads = 2, kv_heads = 2, ",
+               "size = ", size, ", value_size = ", size, ", offsets = [0, ", 2 * size, ", ",
+               4 * size, "], mask_batches = ", masks, ", windows = ", windows, "} return %y }");
+  };
+  const Sizes images = {{{"n", 2}}, {{"n", 1}}};
+  for (const char* type : {"f16", "f32", "bf16"}) {
+    expectKernelsMatch(graph(type, 32, 98, "[7, 14, 7, 7, 3, 3]", "[2, 1, 49, 49]", 2), images);
+    expectKernelsMatch(graph(type, 16, 24, "[4, 6, 2, 2, 0, 1]", "[2, 4, 4]", 0), images);
+  }
+  expectKernelsMatch(graph("f16", 64, 288, "[12, 24, 12, 12, 6, 0]", "[1, 144]", 0), images);
+  expectKernelsMatch(graph("f16", 7, 16, "[4, 4, 2, 4, 1, 3]", "[8, 8]", 0), {{{"n", 1}}});
+}
+
 TEST(Attention, MasksOfAllTypes) {
   for (const char* mask : {"f16[n, 1, 1, 20]", "f32[2, 9, 20]", "f64[20]", "bool[n, 2, 9, 1]"})
     expectKernelsMatch(std::string("symbols n graph g(%q: f16[n, 2, 9, 8], %k: f16[n, 1, 20, 8],"

@@ -77,6 +77,7 @@ Attention attentionOf(const Node& node) {
   if (node.epilogue) attention.refusal = "takes no epilogue";
   if (attrs.maskBatches != 0) attention.refusal = "cuDNN does not read masks again and again";
   if (attrs.softcap != 0) attention.refusal = "cuDNN does not cap scores";
+  if (!attrs.windows.empty()) attention.refusal = "cuDNN reads no windows of images";
   for (const Dim* size : {&g.q.heads, &g.k.heads, &g.q.size, &g.v.size})
     if (!size->isConstant()) attention.refusal = "needs heads and their sizes known while building";
   for (const HeadsView* view : {&g.q, &g.k, &g.v, &g.out})

@@ -94,7 +94,8 @@ FlashRows flashRows(const Node& node) {
   const auto& attrs = node.as<AttentionAttrs>();
   FlashRows rows{attentionGeometry(node), attrs.causal};
   auto& [q, k, v, out] = rows.sizes;
-  if (!q.length.isConstant(1) || (attrs.causal && !attrs.alignEnd)) return rows;
+  if (!q.length.isConstant(1) || (attrs.causal && !attrs.alignEnd) || !attrs.windows.empty())
+    return rows;
   rows.causal = false;
   if (!q.heads.isConstant() || !k.heads.isConstant()) return rows;
   rows.together = q.heads.value() / k.heads.value();
@@ -292,6 +293,7 @@ Prepared prepareFlash(const Node& node, const BuildContext& context, int64_t con
                           .singleTile = tile.holds(context.max(sizes.k.length)),
                           .scale = attrs.scale,
                           .softcap = attrs.softcap,
+                          .windows = attrs.tokenWindows(),
                           .tile = tile};
   kernel.include("device/mma.cuh");
   kernel.functions += flash.constants();
@@ -319,6 +321,7 @@ Prepared preparePlain(const Node& node, const BuildContext& context, int64_t) {
                           .transposedKeys = attrs.transposedKeys,
                           .scale = attrs.scale,
                           .softcap = attrs.softcap,
+                          .windows = attrs.tokenWindows(),
                           .sharedBytesPerBlock = context.target.sharedBytesPerBlock};
   KernelText kernel(str("attention_", typesOf(node), "_plain"), node, context);
   addOperands(kernel);

@@ -5,7 +5,7 @@ namespace attention {
 __device__ __forceinline__ void addParts(const Problem& p, const Place& place, float* parts,
                                          float* peaks, float* sums) {
   constexpr int kWords = kValueSize / 8;
-  Output* out = p.out + place.batch * p.outStride.batch + place.head * p.outStride.head;
+  const Tokens<Output> out(p.out, p.outStride, place.batch, place.head);
   const int left = p.queries - place.firstRow, rows = left < kRows ? left : kRows;
   if constexpr (kKeyBlocks > 1) {
     for (int i = threadIdx.x; i < rows * kValuePadded; i += kThreads) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ void addParts(const Problem& p, const Place& place, f
     Vector<Element, 8> results;
 #pragma unroll
     for (int j = 0; j < 8; ++j) results.v[j] = toStorage<Element>(total[j] * scale);
-    storeResults<8>(out + (place.firstRow + row) * p.outStride.token + word * 8, results, p);
+    storeResults<8>(out.at(place.firstRow + row) + word * 8, results, p);
   }
   if constexpr (kKeyBlocks > 1) syncCluster();  // until others have read what is here
 }
@@ -143,8 +143,8 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   const SharedAddress shared = sharedAddress(memory);
   Loader loader(p, place, shared + kRows * kQueryPitch);
   copyRows<kRows, kHeadSize, kQueryPitch>(
-      shared, p.q + place.batch * p.qStride.batch + place.head * p.qStride.head, p.qStride.token,
-      place.firstRow, p.queries);
+      shared, Tokens<const Element>(p.q, p.qStride, place.batch, place.head), place.firstRow,
+      p.queries);
   Warp warp(p, place, memory);
   if constexpr (kSingleTile)
     attendOneTile(warp, loader, place);

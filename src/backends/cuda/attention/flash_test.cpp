@@ -14,6 +14,9 @@
   using BiasElement = B;                               \
   using Output = E;                                    \
   constexpr bool kHasEpilogue = false;                 \
+  constexpr int kImageHeight = 0, kImageWidth = 0;     \
+  constexpr int kWindowHeight = 1, kWindowWidth = 1;   \
+  constexpr int kShiftY = 0, kShiftX = 0;              \
   constexpr int kHeadSize = head, kValueSize = value;
 #define FLASH_TILE(rowWarps, keyWarps, keyBlocks, warpRows, keys, stages, groups)   \
   constexpr int kRowWarps = rowWarps, kKeyWarps = keyWarps, kKeyBlocks = keyBlocks, \

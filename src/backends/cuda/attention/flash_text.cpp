@@ -28,6 +28,14 @@ std::string types(DataType element, DataType stored, std::optional<DataType> bia
 std::string real(std::string_view name, double value) {
   return str("constexpr double ", name, " = ", value, ";\n");
 }
+std::string places(const TokenWindows& windows) {
+  const auto size = [](std::string_view name, int64_t value) {
+    return number(name, static_cast<int>(value));
+  };
+  return str(size("kImageHeight", windows.height), size("kImageWidth", windows.width),
+             size("kWindowHeight", windows.windowHeight), size("kWindowWidth", windows.windowWidth),
+             size("kShiftY", windows.shiftY), size("kShiftX", windows.shiftX));
+}
 
 // The largest equal share of `total` that stays within `most`, in steps of 16.
 int fitted(int64_t total, int most) {
@@ -169,7 +177,8 @@ std::string FlashKernel::constants() const {
              number("kStages", singleTile ? 1 : tile.stages), flag("kSingleTile", singleTile),
              flag("kWarpgroups", tile.warpgroups), flag("kOverlaps", tile.overlaps && !singleTile),
              flag("kCausal", causal), flag("kHasBias", bias.has_value()),
-             flag("kBiasPairs", biasPairs), real("kScale", scale), real("kSoftcap", softcap));
+             flag("kBiasPairs", biasPairs), real("kScale", scale), real("kSoftcap", softcap),
+             places(windows));
 }
 
 int PlainKernel::stagedBytes() const {
@@ -182,7 +191,8 @@ std::string PlainKernel::constants() const {
              number("kValueSize", valueSize), number("kRowWarps", kRowWarps),
              number("kWarpRows", warpRows()), flag("kCausal", causal),
              flag("kHasBias", bias.has_value()), flag("kTransposedKeys", transposedKeys),
-             flag("kStaged", isStaged()), real("kScale", scale), real("kSoftcap", softcap));
+             flag("kStaged", isStaged()), real("kScale", scale), real("kSoftcap", softcap),
+             places(windows));
 }
 
 std::string AttentionText::text() const {

@@ -11,6 +11,7 @@
 
 #include "backend/target.h"
 #include "support/data_type.h"
+#include "support/token_windows.h"
 
 namespace camshaft::cuda {
 
@@ -58,6 +59,7 @@ struct FlashKernel {
   bool biasPairs = false;   // rows of the bias begin at even elements and have an even length
   bool singleTile = false;  // the keys never need a second tile
   double scale = 1, softcap = 0;
+  TokenWindows windows = {};
   FlashTile tile;
 
   int sharedBytes() const;  // aligned to 1024
@@ -71,6 +73,7 @@ struct PlainKernel {
   int headSize = 64, valueSize = 64;
   bool causal = false, transposedKeys = false;
   double scale = 1, softcap = 0;
+  TokenWindows windows = {};
   int64_t sharedBytesPerBlock = 227 << 10;  // of the target
 
   static constexpr int kRowWarps = 8;

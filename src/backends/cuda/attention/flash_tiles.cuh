@@ -114,11 +114,11 @@ __device__ __forceinline__ void forOwnWords(int first, int end, const F& visit) 
 
 // Rows [first, first + kCount) of an operand into shared memory, zeros for what is not there.
 template <int kCount, int kSize, int kPitch>
-__device__ __forceinline__ void copyRows(SharedAddress to, const Element* from, long long stride,
+__device__ __forceinline__ void copyRows(SharedAddress to, const Tokens<const Element>& from,
                                          int first, int end) {
   forOwnWords<kCount, kSize, 8>(first, end, [&](int, int row, int word, bool isThere) {
-    const Element* place = from + (first + row) * stride + word * 8;
-    copyAsync(to + wordOffset<kCount, kPitch>(row, word), isThere ? place : from, isThere);
+    const Element* place = from.at(first + row) + word * 8;
+    copyAsync(to + wordOffset<kCount, kPitch>(row, word), isThere ? place : from.first, isThere);
   });
 }
 
@@ -141,9 +141,9 @@ __device__ __forceinline__ unsigned widened(bf16, unsigned word, int at) {
 // themselves.
 template <int kSize, int kPitch>
 struct CopiedRows {
-  __device__ __forceinline__ void take(SharedAddress to, const Stored* from, long long stride,
+  __device__ __forceinline__ void take(SharedAddress to, const Tokens<const Stored>& from,
                                        int first, int end) {
-    copyRows<kTileKeys, kSize, kPitch>(to, from, stride, first, end);
+    copyRows<kTileKeys, kSize, kPitch>(to, from, first, end);
   }
   __device__ __forceinline__ void put(SharedAddress) const {}
 };
@@ -152,11 +152,11 @@ template <int kSize, int kPitch>
 struct HeldRows {
   ByteWords<Stored, 8> words[kOwnWords<kTileKeys, kSize>];
 
-  __device__ __forceinline__ void take(SharedAddress, const Stored* from, long long stride,
-                                       int first, int end) {
+  __device__ __forceinline__ void take(SharedAddress, const Tokens<const Stored>& from, int first,
+                                       int end) {
     forOwnWords<kTileKeys, kSize, 64>(first, end, [&](int n, int row, int word, bool isThere) {
       words[n] = {};
-      if (isThere) words[n] = readElements<8>(from + (first + row) * stride + word * 8);
+      if (isThere) words[n] = readElements<8>(from.at(first + row) + word * 8);
     });
   }
   __device__ __forceinline__ void put(SharedAddress to) const {
@@ -182,19 +182,17 @@ __device__ __forceinline__ void syncCopies() {
 
 // Brings keys and values to shared memory: what was taken is put there.
 struct Loader {
-  const Stored *k, *v;
-  long long kToken, vToken;
+  Tokens<const Stored> k, v;
   int keys;
   SharedAddress shared;  // of the first stage
   Rows<kHeadSize, kKeyPitch> keyRows;
   Rows<kValueSize, kValuePitch> valueRows;
 
   __device__ __forceinline__ Loader(const Problem& p, const Place& place, SharedAddress shared)
-      : kToken(p.kStride.token), vToken(p.vStride.token), keys(p.keys), shared(shared) {
-    const int head = place.head / p.group;
-    k = p.k + place.batch * p.kStride.batch + head * p.kStride.head;
-    v = p.v + place.batch * p.vStride.batch + head * p.vStride.head;
-  }
+      : k(p.k, p.kStride, place.batch, place.head / p.group),
+        v(p.v, p.vStride, place.batch, place.head / p.group),
+        keys(p.keys),
+        shared(shared) {}
   __device__ __forceinline__ SharedAddress keysOf(int stage) const {
     return shared + stage * kStageBytes;
   }
@@ -202,10 +200,10 @@ struct Loader {
     return keysOf(stage) + kKeyBytes;
   }
   __device__ __forceinline__ void takeKeys(int tile, int stage) {
-    keyRows.take(keysOf(stage), k, kToken, tile * kTileKeys, keys);
+    keyRows.take(keysOf(stage), k, tile * kTileKeys, keys);
   }
   __device__ __forceinline__ void takeValues(int tile, int stage) {
-    valueRows.take(valuesOf(stage), v, vToken, tile * kTileKeys, keys);
+    valueRows.take(valuesOf(stage), v, tile * kTileKeys, keys);
   }
   __device__ __forceinline__ void putKeys(int stage) const { keyRows.put(keysOf(stage)); }
   __device__ __forceinline__ void putValues(int stage) const { valueRows.put(valuesOf(stage)); }
@@ -218,8 +216,8 @@ __device__ __forceinline__ void fetchAhead(const Problem& p) {
   const Loader loader(p, place, {});
   const int first = place.firstTile * kTileKeys, end = smaller(place.endTile * kTileKeys, p.keys);
   for (int key = first + threadIdx.x; key < end; key += kThreads) {
-    fetchRow(loader.k + key * loader.kToken, kHeadSize * int(sizeof(Stored)));
-    fetchRow(loader.v + key * loader.vToken, kValueSize * int(sizeof(Stored)));
+    fetchRow(loader.k.at(key), kHeadSize * int(sizeof(Stored)));
+    fetchRow(loader.v.at(key), kValueSize * int(sizeof(Stored)));
   }
 }
 

@@ -121,14 +121,14 @@ class Warp {
       }
     }
     __syncwarp();
-    Output* out = p_.out + place.batch * p_.outStride.batch + place.head * p_.outStride.head;
+    const Tokens<Output> out(p_.out, p_.outStride, place.batch, place.head);
     constexpr int kWords = kValueSize / 8;
 #pragma unroll
     for (int base = 0; base < kWarpRows * kWords; base += 32) {
       const int i = base + lane_, row = i / kWords, word = i % kWords;
       if (row >= kWarpRows || row_ + row >= p_.queries) break;
       storeResults<8>(
-          out + (row_ + row) * p_.outStride.token + word * 8,
+          out.at(row_ + row) + word * 8,
           loadVector<8>(reinterpret_cast<const Element*>(own + row * kPitch) + word * 8), p_);
     }
   }

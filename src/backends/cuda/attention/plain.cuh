@@ -30,21 +30,21 @@ __device__ __forceinline__ Real scaledBias(T bias) {
 }
 
 // Element i of the tile in memory order, so that neighbouring threads read neighbours.
-__device__ __forceinline__ void stageKeys(Real* to, const Stored* k, const Problem& p, int first) {
+__device__ __forceinline__ void stageKeys(Real* to, const Tokens<const Stored>& k, const Problem& p,
+                                          int first) {
   for (int i = threadIdx.x; i < 32 * kHeadSize; i += kThreads) {
     const int key = kTransposedKeys ? i % 32 : i / kHeadSize;
     const int feature = kTransposedKeys ? i / 32 : i % kHeadSize;
     if (first + key < p.keys)
-      to[key * kKeyPitch + feature] =
-          Real(toCompute(k[(first + key) * p.kStride.token + feature * p.kFeature]));
+      to[key * kKeyPitch + feature] = Real(toCompute(k.at(first + key)[feature * p.kFeature]));
   }
 }
 // Zeros behind the last one: weights of zero do not hide what is no number.
-__device__ __forceinline__ void stageValues(Real* to, const Stored* v, const Problem& p,
-                                            int first) {
+__device__ __forceinline__ void stageValues(Real* to, const Tokens<const Stored>& v,
+                                            const Problem& p, int first) {
   for (int i = threadIdx.x; i < 32 * kValueSize; i += kThreads) {
     const int key = first + i / kValueSize;
-    to[i] = key < p.keys ? Real(toCompute(v[key * p.vStride.token + i % kValueSize])) : Real(0);
+    to[i] = key < p.keys ? Real(toCompute(v.at(key)[i % kValueSize])) : Real(0);
   }
 }
 
@@ -101,9 +101,9 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   const int blocks = (p.queries + kRows - 1) / kRows;
   const int batch = blockIdx.x / blocks, head = blockIdx.y, lane = threadIdx.x % 32;
   const int row = blockIdx.x % blocks * kRows + threadIdx.x / 32 * kWarpRows;
-  const Element* q = p.q + batch * p.qStride.batch + head * p.qStride.head;
-  const Stored* k = p.k + batch * p.kStride.batch + head / p.group * p.kStride.head;
-  const Stored* v = p.v + batch * p.vStride.batch + head / p.group * p.vStride.head;
+  const Tokens<const Element> q(p.q, p.qStride, batch, head);
+  const Tokens<const Stored> k(p.k, p.kStride, batch, head / p.group);
+  const Tokens<const Stored> v(p.v, p.vStride, batch, head / p.group);
   const BiasElement* bias =
       p.bias + batch / p.biasDivisor % p.biasModulo * p.biasBatch + head * p.biasHead;
   Real* keys = reinterpret_cast<Real*>(memory);
@@ -112,12 +112,10 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
   Real* weights = values + 32 * kValueSize + kRows * kHeadSize + threadIdx.x / 32 * kWarpRows * 32;
   const Element* rows[kWarpRows];
 #pragma unroll
-  for (int r = 0; r < kWarpRows; ++r)
-    rows[r] = q + smaller(row + r, p.queries - 1) * p.qStride.token;
+  for (int r = 0; r < kWarpRows; ++r) rows[r] = q.at(smaller(row + r, p.queries - 1));
   if (kStaged)
     for (int i = lane; i < kWarpRows * kHeadSize; i += 32)
-      queries[i] = toCompute(
-          q[smaller(row + i / kHeadSize, p.queries - 1) * p.qStride.token + i % kHeadSize]);
+      queries[i] = toCompute(q.at(smaller(row + i / kHeadSize, p.queries - 1))[i % kHeadSize]);
 
   Real results[kWarpRows][kColumns] = {}, peaks[kWarpRows], sums[kWarpRows] = {};
 #pragma unroll
@@ -136,7 +134,7 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
     if constexpr (kStaged) {
       addScores(scores, keys + lane * kKeyPitch, queries);
     } else if (key < p.keys) {
-      const Stored* own = k + key * p.kStride.token;
+      const Stored* own = k.at(key);
       for (int i = 0; i < kHeadSize; ++i) {
         const Real feature = Real(toCompute(own[i * p.kFeature]));
 #pragma unroll
@@ -169,13 +167,13 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
       for (int c = 0; c < kColumns; ++c) {
         const int column = lane + 32 * c;
         if (column >= kValueSize) break;
-        const Real value = Real(toCompute(v[(first + j) * p.vStride.token + column]));
+        const Real value = Real(toCompute(v.at(first + j)[column]));
 #pragma unroll
         for (int r = 0; r < kWarpRows; ++r) results[r][c] += weight[r] * value;
       }
     }
   }
-  Output* out = p.out + batch * p.outStride.batch + head * p.outStride.head;
+  const Tokens<Output> out(p.out, p.outStride, batch, head);
 #pragma unroll
   for (int r = 0; r < kWarpRows; ++r) {
     const Real sum = warpReduce(sums[r], Sum{});
@@ -184,7 +182,7 @@ __device__ __forceinline__ void attend(const Problem& p, char* memory) {
 #pragma unroll
     for (int c = 0; c < kColumns; ++c)
       if (lane + 32 * c < kValueSize)
-        storeResults<1>(out + (row + r) * p.outStride.token + lane + 32 * c,
+        storeResults<1>(out.at(row + r) + lane + 32 * c,
                         {{toStorage<Element>(results[r][c] * scale)}}, p);
   }
 }
