@@ -148,11 +148,13 @@ def free_memory():
     """Bytes free on the GPU, once the process that was timed before has left it."""
     import torch
 
-    before, now = None, torch.cuda.mem_get_info()[0]
-    while before != now:
+    free, since = torch.cuda.mem_get_info()[0], time.monotonic()
+    while time.monotonic() - since < 0.5:  # it may take a while to leave
         time.sleep(0.05)
-        before, now = now, torch.cuda.mem_get_info()[0]
-    return now
+        now = torch.cuda.mem_get_info()[0]
+        if now != free:
+            free, since = now, time.monotonic()
+    return free
 
 
 def timed_on_device(settings, peer, reference):

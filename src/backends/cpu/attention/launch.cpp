@@ -185,16 +185,30 @@ float weigh(const Problem& p, int64_t unit, int64_t row, float* scores, int64_t 
   return 0;
 }
 
-// Rows of one head, which lie apart, next to one another and back.
-void gather(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
-            int64_t count, float* to) {
-  for (int64_t i = 0; i < count; ++i, to += heads.size)
-    std::copy_n(from + heads.at(batch, head, first + i), heads.size, to);
+// visit(where a token of a window is in the tensor, which row it is), in the order of rows.
+template <class Visit>
+void forEachRow(const Heads& heads, int64_t batch, int64_t head, int64_t first, int64_t count,
+                const Visit& visit) {
+  const int64_t column = heads.offset + head * heads.headStride;
+  int64_t row = 0;
+  heads.windows.forEachRun(batch, first, count, [&](int64_t token, int64_t run) {
+    int64_t at = column + token * heads.tokenStride;
+    for (int64_t i = 0; i < run; ++i, at += heads.tokenStride) visit(at, row++);
+  });
 }
-void scatter(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
+
+void gather(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
+            int64_t count, float* rows) {
+  forEachRow(heads, batch, head, first, count, [&](int64_t at, int64_t row) {
+    std::copy_n(from + at, heads.size, rows + row * heads.size);
+  });
+}
+
+void scatter(const Heads& heads, const float* rows, int64_t batch, int64_t head, int64_t first,
              int64_t count, float* to) {
-  for (int64_t i = 0; i < count; ++i, from += heads.size)
-    std::copy_n(from, heads.size, to + heads.at(batch, head, first + i));
+  forEachRow(heads, batch, head, first, count, [&](int64_t at, int64_t row) {
+    std::copy_n(rows + row * heads.size, heads.size, to + at);
+  });
 }
 
 class Worker {
