@@ -6,6 +6,7 @@
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/prepare16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
+#include "backends/cpu/gemm/weights_in_f32.h"
 #include "ops/conv.h"
 
 namespace camshaft::cpu::conv {
@@ -158,7 +159,7 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
       return Prepared::no("would need more than 64 MiB of workspace");
   }
   StepInput packed = packedInput(packedConvFloats(kAlgorithm, shape), [&](float* to) {
-    packConv(kAlgorithm, shape, ConstantInF32(*node.inputs[1]).data(), to);
+    packConv(kAlgorithm, shape, WeightsInF32(*node.inputs[1]).data(), to);
   });
   return prepared(node, shape, std::move(packed),
                   convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
@@ -210,7 +211,7 @@ Prepared prepareTranspose(const Node& node, const BuildContext& context, int64_t
   const Dim floats = cutsPatches(node)
                          ? (width + kRows16) * (floatsPerPixel(shape, k16) * context.threads)
                          : pixels * scatteredColumns(shape);
-  return prepared(node, shape, packTranspose(shape, ConstantInF32(*node.inputs[1]).data(), k16),
+  return prepared(node, shape, packTranspose(shape, WeightsInF32(*node.inputs[1]).data(), k16),
                   floats);
 }
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm/prepare16.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
 #include "backends/cpu/gemm/split_gemm.h"
+#include "backends/cpu/gemm/weights_in_f32.h"
 #include "ops/gemm.h"
 
 namespace camshaft::cpu::gemm {
@@ -82,7 +83,7 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   const Value& b = *node.inputs[1];
   const PackedParams params = packedParams(node);
   return packedInput(floats, [&](float* packed) {
-    pack(params.k, params.n, ConstantInF32(b).data(), b.shape().back().value(),
+    pack(params.k, params.n, WeightsInF32(b).data(), b.shape().back().value(),
          node.as<MatMulAttrs>().transposeB, packed);
   });
 }

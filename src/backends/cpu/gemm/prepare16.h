@@ -1,11 +1,8 @@
-// Build half: which products may be computed in 16 bits, and their weights.
+// Build half: which products may be computed in 16 bits.
 #pragma once
-
-#include <vector>
 
 #include "backend/kernel.h"
 #include "backends/cpu/gemm/gemm16.h"
-#include "backends/cpu/simd/bf16_rows.h"
 
 namespace camshaft::cpu {
 
@@ -24,25 +21,5 @@ inline Verdict mayRoundTo16(Type16 type, const Node& node, const BuildContext& c
         str("rounds its operands to ", rounded, ", and the layer is asked to compute in f32"));
   return Verdict::yes();
 }
-
-// The elements of a constant of f32 or bf16.
-class ConstantInF32 {
- public:
-  explicit ConstantInF32(const Value& value) {
-    const ConstTensorView view = value.view();
-    if (view.type == DataType::kF32) {
-      data_ = view.as<float>();
-      return;
-    }
-    widened_.resize(static_cast<size_t>(view.count()));
-    widenRow(view.as<BFloat16>(), view.count(), widened_.data());
-    data_ = widened_.data();
-  }
-  const float* data() const { return data_; }
-
- private:
-  std::vector<float> widened_;
-  const float* data_;
-};
 
 }  // namespace camshaft::cpu

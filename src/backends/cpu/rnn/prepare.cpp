@@ -5,6 +5,7 @@
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm/packed_weights.h"
 #include "backends/cpu/gemm/prepare_epilogue.h"
+#include "backends/cpu/gemm/weights_in_f32.h"
 #include "backends/cpu/rnn/params.h"
 #include "backends/cpu/rnn/partition.h"
 #include "backends/cpu/rnn/weights.h"
@@ -69,8 +70,9 @@ bool hasConstantWeights(const Node& node) {
 }
 
 StepInput packWeights(const Node& node, const Params& p) {
+  std::vector<WeightsInF32> constants;
   const auto floats = [&](int i) {
-    return node.hasInput(i) ? node.inputs[i]->view().as<float>() : nullptr;
+    return node.hasInput(i) ? constants.emplace_back(*node.inputs[i]).data() : nullptr;
   };
   const RawWeights raw{floats(kNodeW), floats(kNodeR), floats(kNodeBias), floats(kNodePeepholes)};
   const int64_t perDirection = PackedLayout(p).floats;
