@@ -137,11 +137,18 @@ void addWork(const Step& step, Json& json) {
 // What TensorRT calls the parameters of such an operator.
 std::string parameterType(const std::string& op) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"Conv", "Convolution"},       {"ConvTranspose", "Deconvolution"},
-      {"Pool", "Pooling"},           {"MatMul", "MatrixMultiply"},
-      {"Pointwise", "PointWise"},    {"Softmax", "SoftMax"},
-      {"Transpose", "Shuffle"},      {"Reshape", "Shuffle"},
-      {"Concat", "Concatenation"},   {"LayerNorm", "Normalization"},
+      {"Conv", "Convolution"},
+      {"ConvTranspose", "Deconvolution"},
+      {"Pool", "Pooling"},
+      {"MatMul", "MatrixMultiply"},
+      {"NormMatMul", "MatrixMultiply"},
+      {"MomentMatMul", "MatrixMultiply"},
+      {"Pointwise", "PointWise"},
+      {"Softmax", "SoftMax"},
+      {"Transpose", "Shuffle"},
+      {"Reshape", "Shuffle"},
+      {"Concat", "Concatenation"},
+      {"LayerNorm", "Normalization"},
       {"GroupNorm", "Normalization"}};
   for (const auto& [own, name] : kNames)
     if (own == op) return std::string(name);

@@ -84,8 +84,11 @@ double operationsOfProduct(const Step& step, double results) {
 }
 
 // Products of queries with keys and of what comes of that with values. Heads are apart, [batch,
-// heads, length, size], or side by side, [batch, length, heads * size].
+// heads, length, size], or side by side, [batch, length, heads * size]; windows of images, whose
+// heights and widths come third and fourth, see their own tokens alone.
 double operationsOfAttention(const Step& step, double results) {
+  const std::vector<int64_t> windows = sizesIn(attribute(step, "windows"));
+  if (windows.size() == 6) return 4 * results * countOf({windows[2], windows[3]});
   if (step.inputs.size() < 2) return -1;
   const std::vector<int64_t> keys = knownDims(step.inputs[1].tensor);
   const bool isTransposed = attribute(step, "transposed_keys") == Json(true);
@@ -102,7 +105,8 @@ double operationsPerElement(std::string_view type) {
   return -1;
 }
 
-bool isProduct(std::string_view type) { return type.starts_with("MatMul"); }
+// MatMul, MatMulInteger, NormMatMul and their kin.
+bool isProduct(std::string_view type) { return type.find("MatMul") != type.npos; }
 bool isConvolution(std::string_view type) { return type.starts_with("Conv"); }
 
 bool onlyMoves(std::string_view type) {

@@ -44,6 +44,11 @@ TEST(LayerWork, ProductsHaveTheLengthOfTheirSums) {
       layer("Attention", {tensor({1, 2, 9, 4}), tensor({1, 2, 11, 4}), tensor({1, 2, 11, 4})},
             {tensor({1, 2, 9, 4})});
   EXPECT_EQ(operationsOf(attention), 4 * 2 * 9 * 11 * 4);
+  const std::vector<Operand> pixels(3, tensor({2, 24, 8}));
+  EXPECT_EQ(operationsOf(layer("Attention", pixels, {pixels[0]}, {{"windows", "[4,6,2,3,1,0]"}})),
+            4 * 2 * 24 * 8 * 6);
+  EXPECT_EQ(operationsOf(layer("NormMatMul", {tensor({6, 7}), tensor({7, 5})}, result)),
+            2 * 6 * 5 * 7);
 }
 
 TEST(LayerWork, MovesAreNoOperationsAndOthersAreCountedByElement) {

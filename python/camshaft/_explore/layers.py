@@ -10,10 +10,10 @@ from .words import fused, sentence, title
 
 KINDS = {
     "conv": ("Conv", "DeformColumns", "FoldColumns"),
-    "matmul": ("MatMul", "Einsum", "Recurrent"),
+    "matmul": ("MatMul", "NormMatMul", "MomentMatMul", "Einsum", "Recurrent"),
     "attention": ("Attention", "LinearAttention", "DeformableAttention"),
     "pointwise": ("Pointwise", "DynamicQuantize", "Random"),
-    "norm": ("LayerNorm", "GroupNorm", "PointwiseNorm", "Lrn", "Softmax", "Reduce", "ArgReduce", "CumSum"),
+    "norm": ("LayerNorm", "GroupNorm", "PointwiseNorm", "RowMoments", "Lrn", "Softmax", "Reduce", "ArgReduce", "CumSum"),
     "pool": ("Pool", "Resize", "GridSample", "Roi"),
     "move": ("Transpose", "Reshape", "Identity", "BitCast", "Expand", "Slice", "Concat", "Pad", "Tile", "Trilu",
              "Gather", "Scatter", "OneHot", "Copy", "ReverseSequence"),

@@ -9,7 +9,9 @@ from typing import Any
 OPERATORS = {
     "Conv": "convolution", "ConvInteger": "convolution of 8-bit integers", "ConvTranspose": "transposed convolution",
     "MatMul": "matrix product", "MatMulInteger": "matrix product of 8-bit integers",
-    "MatMulNBits": "matrix product with weights of few bits", "Einsum": "Einstein sum", "Pool": "pooling",
+    "MatMulNBits": "matrix product with weights of few bits", "NormMatMul": "matrix product of normalised rows",
+    "MomentMatMul": "matrix product, and moments of its rows", "RowMoments": "moments of rows",
+    "Einsum": "Einstein sum", "Pool": "pooling",
     "Softmax": "softmax", "LayerNorm": "layer normalisation", "GroupNorm": "group normalisation",
     "PointwiseNorm": "normalisation of what it computes first", "Attention": "attention", "Transpose": "transpose",
     "PointwiseParts": "tensors put together from computed parts",
