@@ -32,18 +32,6 @@ HWY_INLINE hn::Vec<D> capped(D d, hn::Vec<D> s, float softcap) {
   return hn::Mul(hn::Set(d, softcap), vmath::tanh(d, hn::Mul(s, hn::Set(d, 1 / softcap))));
 }
 
-// e^x for x <= 0, with 0 for what is below f32's normal numbers. NaN stays NaN.
-template <class D, class V>
-HWY_INLINE V expOfNegative(D d, V x) {
-  const V lowest = hn::Set(d, -87.0f);
-  const auto vanishes = hn::Lt(x, lowest);
-  V n;
-  const V bounded = hn::IfThenElse(vanishes, lowest, x);
-  const V y = hn::Add(vmath::expm1Reduced(d, bounded, n), hn::Set(d, 1.0f));
-  const V e = hn::Mul(y, vmath::powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), n)));
-  return hn::IfThenZeroElse(vanishes, e);
-}
-
 // Caps and masks the scores; returns the largest, which may or may not be NaN where there is one.
 float maskScores(float* scores, int64_t count, float softcap, const RowMask& mask) {
   const hn::ScalableTag<float> d;
@@ -86,12 +74,13 @@ float weigh(float* scores, int64_t count, float softcap, const RowMask& mask) {
   auto sum = hn::Zero(d);
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto e = expOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), shift));
+    const auto e = vmath::expOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), shift));
     hn::StoreU(e, d, scores + i);
     sum = hn::Add(sum, e);
   }
   if (const size_t rest = static_cast<size_t>(count - i)) {
-    const auto e = expOfNegative(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
+    const auto e =
+        vmath::expOfNegative(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
     storeFirst(e, d, scores + i, rest);
     sum = hn::Add(sum, e);
   }

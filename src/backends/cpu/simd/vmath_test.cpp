@@ -10,7 +10,7 @@ namespace camshaft::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-enum Function { kExp, kLog, kTanh, kSigmoid, kSilu, kErf, kRoughSilu, kRoughGelu };
+enum Function { kExp, kExpOfNegative, kLog, kTanh, kSigmoid, kSilu, kErf, kRoughSilu, kRoughGelu };
 
 // `count` is a multiple of every vector length.
 void evaluate(int function, const float* x, float* y, size_t count) {
@@ -21,6 +21,9 @@ void evaluate(int function, const float* x, float* y, size_t count) {
     switch (function) {
       case kExp:
         r = vmath::exp(d, v);
+        break;
+      case kExpOfNegative:
+        r = vmath::expOfNegative(d, hn::Neg(hn::Abs(v)));
         break;
       case kLog:
         r = vmath::log(d, v);
@@ -70,6 +73,9 @@ namespace {
 using Exact = double (*)(double);
 
 double exactSigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+// Nothing is left below -87.
+double expOfNegative(double x) { return std::fabs(x) > 87 ? 0 : std::exp(-std::fabs(x)); }
+
 // Below -87 it stays as it is there.
 double siluFromBelow(double x) { return x < -87 ? siluFromBelow(-87) : x / (1.0 + std::exp(-x)); }
 
@@ -137,6 +143,9 @@ class VmathTest : public testing::TestWithParam<std::string_view> {
 
 TEST_P(VmathTest, ExpIsWithinTwoUlps) {
   EXPECT_LE(measure(HWY_NAMESPACE::kExp, std::exp).ulps, 2.0);
+}
+TEST_P(VmathTest, ExpOfNegativeIsWithinTwoUlpsOrZero) {
+  EXPECT_LE(measure(HWY_NAMESPACE::kExpOfNegative, expOfNegative).ulps, 2.0);
 }
 TEST_P(VmathTest, LogIsWithinTwoUlps) {
   EXPECT_LE(measure(HWY_NAMESPACE::kLog, std::log).ulps, 2.0);

@@ -41,7 +41,7 @@ HWY_INLINE float sumOfExponentials(const float* x, float shift, float* terms, si
   auto sum = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto e = vmath::exp(d, hn::Sub(hn::LoadU(d, x + i), by));
+    const auto e = vmath::expOfNegative(d, hn::Sub(hn::LoadU(d, x + i), by));
     if (terms) hn::StoreU(e, d, terms + i);
     sum = hn::Add(sum, e);
   }
@@ -49,7 +49,8 @@ HWY_INLINE float sumOfExponentials(const float* x, float shift, float* terms, si
     const size_t n = count - i;
     const float nothing = -std::numeric_limits<float>::infinity();
     const auto shifted = hn::Sub(loadFirst(d, x + i, n), by);
-    const auto e = vmath::exp(d, hn::IfThenElse(hn::FirstN(d, n), shifted, hn::Set(d, nothing)));
+    const auto e =
+        vmath::expOfNegative(d, hn::IfThenElse(hn::FirstN(d, n), shifted, hn::Set(d, nothing)));
     if (terms) storeFirst(e, d, terms + i, n);
     sum = hn::Add(sum, e);
   }
@@ -88,7 +89,7 @@ HWY_INLINE void columnVector(const float* x, float* y, int64_t size, int64_t str
   for (int64_t i = 0; i < size; ++i) {
     const auto from = whole ? hn::LoadU(d, x + i * stride) : loadFirst(d, x + i * stride, n);
     const auto shifted = hn::Sub(from, most);
-    const auto e = vmath::exp(d, shifted);
+    const auto e = vmath::expOfNegative(d, shifted);
     sum = hn::Add(sum, e);
     const auto kept = logarithm ? shifted : e;
     if (whole)
