@@ -21,8 +21,9 @@
 #                our kernels and on the libraries'
 #   sanitizer    compute-sanitizer over the conformance suite
 #   bench        benchmarks/gpu/compare.py, with the arguments in BENCH
+#   decode       benchmarks/gpu/decode.py, with the arguments in DECODE
 #
-# All but build, python and bench run when no part is named. Logs and the table go to $OUT
+# All but build, python, bench and decode run when no part is named. Logs and the table go to $OUT
 # (build/gpu_check). JOBS, SECONDS_EACH (limit per part), STRESS_SECONDS, MODELS (of bytes) and
 # FILTER (tests of conformance, kernels and sanitizer) are taken from the environment.
 set -uo pipefail
@@ -178,6 +179,11 @@ part_bench() {
   python3 benchmarks/gpu/compare.py --out "$out" ${BENCH:-}
 }
 
+part_decode() {
+  # shellcheck disable=SC2086
+  python3 benchmarks/gpu/decode.py ${DECODE:-}
+}
+
 use_environment
 table="part        | result | seconds | summary"
 failed=0
@@ -201,7 +207,7 @@ for part in "${parts[@]}"; do
   esac
   [ $status -eq 0 ] || failed=1
   [ $status -eq 0 ] || tail -n 15 "$log"
-  [ "$part" != bench ] || cat "$log"
+  [[ $part != bench && $part != decode ]] || cat "$log"
   summary=$(grep '^SUMMARY ' "$log" | sed 's/^SUMMARY //' | paste -sd';')
   table+=$(printf '\n%-11s | %-7s | %7d | %s' "$part" "$result" $((SECONDS - start)) "$summary")
   [ "$part" != build ] || use_environment
