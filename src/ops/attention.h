@@ -23,9 +23,9 @@ namespace camshaft {
 // With `maskBatches` given, the mask broadcasts to so many batches, and batch i reads that of
 // i % maskBatches, as windows of images do.
 //
-// With `windows` given, operands and the result are tokens of images, [images, height * width, ...],
-// and batches are windows of these, image by image and line by line: height and width of an image,
-// of a window, and how far windows are shifted (TokenWindows).
+// With `windows` given, operands and the result are tokens of images, [images, height * width,
+// ...], and batches are windows of these, image by image and line by line: height and width of an
+// image, of a window, and how far windows are shifted (TokenWindows).
 //
 // With `keys` given, only so many keys and values are there, from the first on, as in a cache that
 // is longer than what it holds; kLength is their number then.

@@ -98,7 +98,8 @@ TEST(Attention, ReadsWindowsOfImages) {
   expectValues(R"(
     %x: f32[1, 8, 1] = constant [0, 0, 0, 0, 0, 0, 0, 0]
     %b: f32[1, 8, 1] = constant [1, 2, 3, 4, 6, 6, 7, 20]
-    %y = Attention(%x, %x, %b) {heads = 1, kv_heads = 1, size = 1, value_size = 1, windows = [2, 4, 2, 2, 0, 1]}
+    %y = Attention(%x, %x, %b) {
+      heads = 1, kv_heads = 1, size = 1, value_size = 1, windows = [2, 4, 2, 2, 0, 1]}
     return %y)",
                {{7.75, 4.5, 4.5, 7.75, 7.75, 4.5, 4.5, 7.75}});
 }

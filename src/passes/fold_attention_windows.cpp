@@ -47,7 +47,7 @@ static std::optional<Exchange> exchangeOf(const StridedView& view) {
   if (count < 3 || count > 4 || !view.offset.isConstant(0)) return std::nullopt;
   const Factor &outer = factors[count - 3], &inner = factors[count - 2], &run = factors[count - 1];
   for (const Factor* factor : {&outer, &inner, &run})
-    if (!factor->size.isConstant()) return std::nullopt;
+    if (!factor->size.isConstant() || factor->size.value() < 1) return std::nullopt;
   const bool exchanges = run.stride.isConstant(1) && outer.stride == run.size &&
                          inner.stride == outer.size * run.size &&
                          (count == 3 || factors[0].stride == inner.size * inner.stride);
@@ -64,7 +64,8 @@ static std::optional<Shift> shiftOf(const Node* pad) {
   if (!roll || roll->end.size() != 4) return std::nullopt;
   const Shape& shape = pad->output()->shape();
   for (int axis : {1, 2})
-    if (!roll->end[axis].isConstant() || !shape[axis].isConstant()) return std::nullopt;
+    if (!roll->end[axis].isConstant() || !shape[axis].isConstant() || shape[axis].value() < 1)
+      return std::nullopt;
   if (!roll->end[0].isConstant(0) || !roll->end[3].isConstant(0)) return std::nullopt;
   const auto within = [&](int axis) {
     const int64_t size = shape[axis].value();

@@ -208,27 +208,29 @@ TEST_F(HopperEmulated, WindowsOfImages) {
              "strides = [2, 2], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]");
 }
 
-// Rows that are normalised by what is added up beside their products.
+// Rows that are normalised by moments which lie beside them.
 TEST_F(HopperEmulated, NormalisedRows) {
   for (const char* attrs : {"", "{keeps_moments = true}", "{rms = true}"})
     for (const std::string type : {"f16", "bf16"}) {
       const bool keeps = std::string_view(attrs).find("keeps") != std::string_view::npos;
       if (type == "bf16" && !keeps) continue;
       expectMatch({.graph = str("symbols m graph g(%x: ", type, "[2, m, 160], %w: ", type,
-                                "[160, 104], %s: f32[160], %b: ", type, "[160]) { ",
-                                keeps ? "%y, %mean, %factor" : "%y",
-                                " = NormMatMul(%x, %w, %s, %b) ", attrs, " return %y }"),
+                                "[160, 104], %m: f32[2, m, 5, 2], %s: f32[160], %b: ", type,
+                                "[160]) { ", keeps ? "%y, %mean, %factor" : "%y",
+                                " = NormMatMul(%x, %w, %m, %s, %b) ", attrs, " return %y }"),
                    .sizes = {{{"m", 65}}, {{"m", 260}}},
                    .constants = {"w", "s", "b"},
-                   .ranges = {{"x", {2, 5}}},
-                   // Weights are rounded once more, and what they add up to is small.
-                   .tolerance = type == "f16" ? 2e-2 : 0.15});
+                   .ranges = {{"x", {2, 5}}, {"m", {0.5, 5}}},
+                   // Weights are rounded once more, and sums are small beside what they add up.
+                   .tolerance = type == "f16" ? 5e-2 : 0.35});
     }
   // A row of one stage at most, weights as they are, and a residual.
-  expectMatch({.graph = "graph g(%x: f16[70, 32], %w: f16[128, 32], %r: f16[70, 128]) {"
-                        " %y = NormMatMul(%x, %w) {transpose_b = true} epilogue(%r) {"
+  expectMatch({.graph = "graph g(%x: f16[70, 32], %w: f16[128, 32], %m: f32[70, 1, 2], "
+                        "%r: f16[70, 128]) {"
+                        " %y = NormMatMul(%x, %w, %m) {transpose_b = true} epilogue(%r) {"
                         "add(x0:f16, x1:f16)} return %y }",
                .constants = {"w"},
+               .ranges = {{"m", {0.5, 5}}},
                .tolerance = 1e-2},
               7);
 }

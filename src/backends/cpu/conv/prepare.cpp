@@ -159,7 +159,7 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
       return Prepared::no("would need more than 64 MiB of workspace");
   }
   StepInput packed = packedInput(packedConvFloats(kAlgorithm, shape), [&](float* to) {
-    packConv(kAlgorithm, shape, WeightsInF32(*node.inputs[1]).data(), to);
+    packConv(kAlgorithm, shape, WeightsInF32(node, 1).data(), to);
   });
   return prepared(node, shape, std::move(packed),
                   convWorkspaceFloats(kAlgorithm, shape, largest, context.threads));
@@ -211,8 +211,7 @@ Prepared prepareTranspose(const Node& node, const BuildContext& context, int64_t
   const Dim floats = cutsPatches(node)
                          ? (width + kRows16) * (floatsPerPixel(shape, k16) * context.threads)
                          : pixels * scatteredColumns(shape);
-  return prepared(node, shape, packTranspose(shape, WeightsInF32(*node.inputs[1]).data(), k16),
-                  floats);
+  return prepared(node, shape, packTranspose(shape, WeightsInF32(node, 1).data(), k16), floats);
 }
 
 bool inPlace(const Node& node, int input) { return overwritesResidual(node, input, kBias); }

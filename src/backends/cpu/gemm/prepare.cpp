@@ -83,7 +83,7 @@ StepInput packSecondOperand(const Node& node, int64_t floats, Pack pack) {
   const Value& b = *node.inputs[1];
   const PackedParams params = packedParams(node);
   return packedInput(floats, [&](float* packed) {
-    pack(params.k, params.n, WeightsInF32(b).data(), b.shape().back().value(),
+    pack(params.k, params.n, WeightsInF32(node, 1).data(), b.shape().back().value(),
          node.as<MatMulAttrs>().transposeB, packed);
   });
 }

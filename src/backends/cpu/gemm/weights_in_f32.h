@@ -1,4 +1,4 @@
-// Build half: constant weights as products take them.
+// Build half: weights as products take them.
 #pragma once
 
 #include <algorithm>
@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/kernel.h"
 #include "backends/cpu/simd/bf16_rows.h"
-#include "ir/graph.h"
 
 namespace camshaft::cpu {
 
-// Weights of f32 or bf16, with zeros for denormal numbers, which training leaves in channels that it
-// gives up: x86 takes some 150 cycles for an instruction that meets one, for products that no
-// activation makes large enough to count.
+// Constant weights of f32 or bf16, with zeros for denormal numbers, which training leaves in
+// channels that it gives up: x86 takes some 150 cycles for an instruction that meets one, for
+// products that no activation makes large enough to count.
 class WeightsInF32 {
  public:
-  explicit WeightsInF32(const Value& value) {
-    const ConstTensorView view = value.view();
+  WeightsInF32(const Node& node, int input) {
+    const ConstTensorView view = node.input(input)->view();
     const int64_t count = view.count();
     if (view.type == DataType::kBF16) {
       own_.resize(static_cast<size_t>(count));

@@ -72,7 +72,7 @@ bool hasConstantWeights(const Node& node) {
 StepInput packWeights(const Node& node, const Params& p) {
   std::vector<WeightsInF32> constants;
   const auto floats = [&](int i) {
-    return node.hasInput(i) ? constants.emplace_back(*node.inputs[i]).data() : nullptr;
+    return node.hasInput(i) ? constants.emplace_back(node, i).data() : nullptr;
   };
   const RawWeights raw{floats(kNodeW), floats(kNodeR), floats(kNodeBias), floats(kNodePeepholes)};
   const int64_t perDirection = PackedLayout(p).floats;
