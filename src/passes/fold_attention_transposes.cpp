@@ -84,22 +84,44 @@ static Value* addTokens(Graph& graph, const Tokens& tokens, Node* before) {
   return tokens.lengthFirst ? addSwapped(graph, name, value, before) : value;
 }
 
-// Readers transpose the result so that the heads of a token stand side by side.
-static bool isReadAsTokens(const Graph& graph, const Value* result) {
-  return !graph.isOutput(result) &&
-         std::all_of(result->users.begin(), result->users.end(), [](const Node* user) {
-           if (user->op != &ops::Transpose || user->epilogue) return false;
-           const auto& order = user->as<TransposeAttrs>().order;
-           return order[2] == 1 && order[3] == 3;
-         });
+// The Transpose by which a reader of the result has the heads of a token side by side, maybe behind a
+// Reshape that takes the batch apart; null where it is none.
+static Node* transposeToTokens(const Graph& graph, Node* reader, Value* result) {
+  const bool isApart = reader->op == &ops::Reshape && !reader->epilogue;
+  Node* transpose = isApart ? soleUser(graph, reader->output()) : reader;
+  if (!transpose || transpose->op != &ops::Transpose || transpose->epilogue) return nullptr;
+  const auto& order = transpose->as<TransposeAttrs>().order;
+  if (!isApart) return order[2] == 1 && order[3] == 3 ? transpose : nullptr;
+  const Shape& heads = result->shape();  // [batch, heads, length, size]
+  const auto isTokens = [&](const StridedView& view) {
+    const auto exchange = view.source == result ? exchangeOf(view) : std::nullopt;
+    return exchange && heads[2].isConstant(exchange->outer) &&
+           heads[1].isConstant(exchange->inner) && heads[3].isConstant(exchange->run);
+  };
+  return std::ranges::any_of(viewsOf(transpose->output()), isTokens) ? transpose : nullptr;
 }
 
-static void replaceReaders(Graph& graph, Node* old, Value* tokens) {
-  for (Node* reader : std::vector<Node*>(old->output()->users)) {
-    const bool lengthFirst = reader->as<TransposeAttrs>().order[0] == 2;
-    Value* ordered = lengthFirst ? addSwapped(graph, reader->name, tokens, reader) : tokens;
-    replaceValue(graph, reader->output(),
-                 addReshape(graph, reader->name, ordered, reader->output()->shape(), reader));
+// Of all that read the result; empty where some want something else.
+static std::vector<Node*> transposesToTokens(const Graph& graph, Value* result) {
+  std::vector<Node*> transposes;
+  if (graph.isOutput(result)) return {};
+  for (Node* reader : result->users) {
+    Node* transpose = transposeToTokens(graph, reader, result);
+    if (!transpose) return {};
+    transposes.push_back(transpose);
+  }
+  return transposes;
+}
+
+static void replaceTransposes(Graph& graph, const std::vector<Node*>& transposes,
+                              const Value* result, Value* tokens) {
+  for (Node* transpose : transposes) {
+    const bool lengthFirst =
+        transpose->input(0) == result && transpose->as<TransposeAttrs>().order[0] == 2;
+    Value* ordered = lengthFirst ? addSwapped(graph, transpose->name, tokens, transpose) : tokens;
+    replaceValue(
+        graph, transpose->output(),
+        addReshape(graph, transpose->name, ordered, transpose->output()->shape(), transpose));
   }
 }
 
@@ -109,7 +131,9 @@ static bool foldAttentionTransposes(Graph& graph, Node* node) {
   const HeadsView* heads[] = {&geometry.q, &geometry.k, &geometry.v};
   const bool isStatic = geometry.q.heads.isConstant() && geometry.k.heads.isConstant() &&
                         geometry.q.size.isConstant() && geometry.v.size.isConstant();
-  if (attrs.readsTokens() || !isStatic || !isReadAsTokens(graph, node->output())) return false;
+  if (attrs.readsTokens() || !isStatic) return false;
+  const std::vector<Node*> transposes = transposesToTokens(graph, node->output());
+  if (transposes.empty()) return false;
 
   std::optional<Tokens> tokens[3];
   for (int i = 0; i < 3; ++i)
@@ -135,12 +159,12 @@ static bool foldAttentionTransposes(Graph& graph, Node* node) {
   Node* attention =
       graph.add(&ops::Attention, node->name, std::move(inputs), std::move(attrs), node);
   mergeOrigins(attention, node);
-  replaceReaders(graph, node, attention->output());
+  replaceTransposes(graph, transposes, node->output(), attention->output());
   return true;
 }
 
 bool foldAttentionTransposes(Graph& graph, const PassOptions&) {
-  // Rewriting one erases its readers, never another attention.
+  // Rewriting one erases what reads it, never another attention.
   std::vector<Node*> attentions = graph.nodeList();
   std::erase_if(attentions,
                 [](const Node* node) { return node->op != &ops::Attention || node->epilogue; });

@@ -25,36 +25,6 @@
 
 namespace camshaft {
 
-using Factor = StridedView::Factor;
-
-// [a, inner, outer, run] as [a, outer, inner, run]: how windows are cut out and put back.
-struct Exchange {
-  int64_t outer = 0, inner = 0, run = 0;
-  bool operator==(const Exchange&) const = default;
-};
-
-static std::optional<Exchange> exchangeOf(const StridedView& view) {
-  std::vector<Factor> factors;  // as few as the order of elements allows
-  for (const auto& axis : view.axes)
-    for (const Factor& factor : axis) {
-      const bool goesOn = !factors.empty() && factors.back().stride == factor.size * factor.stride;
-      if (goesOn)
-        factors.back() = {factors.back().size * factor.size, factor.stride};
-      else
-        factors.push_back(factor);
-    }
-  const size_t count = factors.size();
-  if (count < 3 || count > 4 || !view.offset.isConstant(0)) return std::nullopt;
-  const Factor &outer = factors[count - 3], &inner = factors[count - 2], &run = factors[count - 1];
-  for (const Factor* factor : {&outer, &inner, &run})
-    if (!factor->size.isConstant() || factor->size.value() < 1) return std::nullopt;
-  const bool exchanges = run.stride.isConstant(1) && outer.stride == run.size &&
-                         inner.stride == outer.size * run.size &&
-                         (count == 3 || factors[0].stride == inner.size * inner.stride);
-  if (!exchanges) return std::nullopt;
-  return Exchange{outer.size.value(), inner.size.value(), run.size.value()};
-}
-
 // By how much a Pad rolls the lines and columns of [n, height, width, c] back; null: not at all.
 struct Shift {
   int64_t y = 0, x = 0;
@@ -88,11 +58,11 @@ static int64_t heightOf(const Shape& image, int64_t width) {
   return isFlat ? image[1].value() / width : 0;
 }
 
-// Tokens [n * windows, tokens, c] as what they were cut out of.
-static std::optional<Cut> cutOf(Value* tokens) {
-  const Shape& shape = tokens->shape();
-  if (shape.size() != 3 || !shape[2].isConstant()) return std::nullopt;
-  const int64_t channels = shape[2].value();
+// Tokens [..., c], of windows that have so many, as what they were cut out of.
+static std::optional<Cut> cutOf(Value* tokens, const Dim& length) {
+  const Dim& width = tokens->shape().back();
+  if (!width.isConstant()) return std::nullopt;
+  const int64_t channels = width.value();
   for (const StridedView& view : viewsOf(tokens)) {
     const auto exchange = exchangeOf(view);
     if (!exchange || channels == 0 || exchange->run % channels != 0) continue;
@@ -107,8 +77,8 @@ static std::optional<Cut> cutOf(Value* tokens) {
       windows.shiftX = shift->x;
       cut.image = cut.image->producer->input(0);
     }
-    if (windows.divideImage() && cut.image->shape().back() == shape[2] &&
-        shape[1].isConstant(windows.tokens()))
+    if (windows.divideImage() && cut.image->shape().back() == width &&
+        length.isConstant(windows.tokens()))
       return cut;
   }
   return std::nullopt;
@@ -116,8 +86,8 @@ static std::optional<Cut> cutOf(Value* tokens) {
 
 static bool isPlacedBy(const TokenWindows& windows, Value* value, const Value* results) {
   const int64_t channels = results->shape().back().value();
-  const Exchange back{windows.windowHeight, windows.width / windows.windowWidth,
-                      windows.windowWidth * channels};
+  const AxisExchange back{windows.windowHeight, windows.width / windows.windowWidth,
+                          windows.windowWidth * channels};
   return std::ranges::any_of(viewsOf(value), [&](const StridedView& view) {
     return view.source == results && exchangeOf(view) == back;
   });
@@ -146,37 +116,69 @@ static Value* placedValue(const Graph& graph, Value* results, const TokenWindows
 
 namespace {
 
-// Attention with what computes its operands from tokens that were cut out, and what follows, row by
-// row.
+// Work on rows, one after the other, and the Reshapes between that only rearrange them.
+struct RowWork {
+  struct Step {
+    Node* node;
+    const Value* rows;  // which of its inputs
+  };
+  std::vector<Step> steps;  // in the order of the graph
+  std::vector<Node*> rearranging;
+
+  // Does it for other rows, and returns what comes of them.
+  Value* on(Graph& graph, Value* rows) const;
+};
+
+// Attention with what computes its operands from tokens that were cut out, and what follows.
 struct WindowAttention {
   struct Operand {
     Value* value;
-    std::vector<Node*> work;  // in the order of the graph
-    Value* tokens;            // what the first of these reads, or the value itself
+    RowWork work;
+    Value* tokens;  // what this work begins with
   };
   Node* node;
   std::vector<Operand> operands;  // different ones
   std::optional<Cut> cut;
-  std::vector<Node*> after;
-  Value* results = nullptr;
-  Value* placed = nullptr;
+  RowWork after;
+  Value* placed = nullptr;  // the results where the windows were
 
   bool findOperands(const Graph& graph);
   bool findResults(const Graph& graph);
 };
+
+// What computes rows takes them as they lie in an image too, of rank 3 or 4.
+Value* rowsIn(const Node* node) { return rowsOf(node, 3); }
+
+Value* RowWork::on(Graph& graph, Value* rows) const {
+  for (const auto& [node, before] : steps) {
+    for (int i = 0; i < static_cast<int>(node->inputs.size()); ++i)
+      if (node->inputs[i] == before) graph.setInput(node, i, rows);
+    graph.inferTypes(node);
+    rows = node->output();
+  }
+  return rows;
+}
 
 bool WindowAttention::findOperands(const Graph& graph) {
   for (int i = 0; i < 3; ++i) {
     Value* value = node->input(i);
     if (std::count(node->inputs.begin(), node->inputs.begin() + i, value) > 0) continue;
     Operand operand{.value = value, .tokens = value};
-    const Node* reader = node;
-    while (soleUser(graph, operand.tokens) == reader && rowsOf(operand.tokens->producer)) {
-      reader = operand.work.emplace_back(operand.tokens->producer);
-      operand.tokens = rowsOf(reader);
+    auto& [steps, rearranging] = operand.work;
+    for (const Node* reader = node; soleUser(graph, operand.tokens) == reader;) {
+      Node* producer = operand.tokens->producer;
+      if (Value* rows = rowsIn(producer)) {
+        steps.insert(steps.begin(), {producer, rows});
+        operand.tokens = rows;
+      } else if ((rows = rearrangedRows(producer))) {
+        rearranging.push_back(producer);
+        operand.tokens = rows;
+      } else {
+        break;
+      }
+      reader = producer;
     }
-    std::ranges::reverse(operand.work);
-    const auto found = cutOf(operand.tokens);
+    const auto found = cutOf(operand.tokens, value->shape()[1]);
     if (!found || (cut && *cut != *found)) return false;
     cut = found;
     operands.push_back(std::move(operand));
@@ -185,10 +187,14 @@ bool WindowAttention::findOperands(const Graph& graph) {
 }
 
 bool WindowAttention::findResults(const Graph& graph) {
-  results = node->output();
-  for (Node* user = soleUser(graph, results); user && rowsOf(user) == results;
-       user = soleUser(graph, results)) {
-    after.push_back(user);
+  Value* results = node->output();
+  while (Node* user = soleUser(graph, results)) {
+    if (rowsIn(user) == results)
+      after.steps.push_back({user, results});
+    else if (rearrangedRows(user))
+      after.rearranging.insert(after.rearranging.begin(), user);
+    else
+      break;
     results = user->output();
   }
   if (!results->shape().back().isConstant()) return false;
@@ -198,9 +204,10 @@ bool WindowAttention::findResults(const Graph& graph) {
 
 }  // namespace
 
-static void replaceInput(Graph& graph, Node* node, const Value* from, Value* to) {
-  for (int i = 0; i < static_cast<int>(node->inputs.size()); ++i)
-    if (node->inputs[i] == from) graph.setInput(node, i, to);
+// Last ones first.
+static void eraseUnused(Graph& graph, const std::vector<Node*>& nodes) {
+  for (Node* node : nodes)
+    if (!graph.hasUses(node->output())) graph.erase(node);
 }
 
 static bool foldWindows(Graph& graph, Node* node) {
@@ -214,20 +221,20 @@ static bool foldWindows(Graph& graph, Node* node) {
   attrs.windows = {windows.height,      windows.width,  windows.windowHeight,
                    windows.windowWidth, windows.shiftY, windows.shiftX};
   for (const auto& [value, work, tokens] : attention.operands) {
-    if (!work.empty()) replaceInput(graph, work.front(), tokens, image);
-    for (Node* each : work) graph.inferTypes(each);
-    Value* rows = work.empty() ? image : value;
+    Value* rows = work.on(graph, image);
     const Shape& shape = rows->shape();
-    replaceInput(graph, node, value,
-                 addReshape(graph, rows->name, rows, {shape.front(), pixels, shape.back()}, node));
-    if (tokens->users.empty()) graph.eraseIfDead(tokens->producer);
+    rows = addReshape(graph, rows->name, rows, {shape.front(), pixels, shape.back()}, node);
+    for (int i = 0; i < 3; ++i)
+      if (node->inputs[i] == value) graph.setInput(node, i, rows);
+    eraseUnused(graph, work.rearranging);
+    if (!graph.hasUses(tokens)) graph.eraseIfDead(tokens->producer);
   }
   graph.inferTypes(node);
-  for (Node* each : attention.after) graph.inferTypes(each);
   Value* placed = attention.placed;
-  replaceValue(
-      graph, placed,
-      addReshape(graph, placed->name, attention.results, placed->shape(), placed->producer));
+  Value* results = attention.after.on(graph, node->output());
+  eraseUnused(graph, attention.after.rearranging);
+  replaceValue(graph, placed,
+               addReshape(graph, placed->name, results, placed->shape(), placed->producer));
   return true;
 }
 

@@ -185,10 +185,35 @@ static Value* uprightKeys(Graph& graph, Value* k, Node* before) {
       ->output();
 }
 
+// [batch, heads, rows, columns], of whatever stands in front of these three in the place of one.
 static Shape withRank4(const Shape& shape) {
-  Shape full(4 - shape.size(), Dim(1));
-  full.insert(full.end(), shape.begin(), shape.end());
-  return full;
+  if (shape.size() < 4) {
+    Shape full(4 - shape.size(), Dim(1));
+    full.insert(full.end(), shape.begin(), shape.end());
+    return full;
+  }
+  Shape merged(shape.end() - 4, shape.end());
+  for (auto dim = shape.begin(); dim != shape.end() - 4; ++dim) merged[0] *= *dim;
+  return merged;
+}
+
+// A mask of scores of any rank for those of rank 4.
+static Value* maskWithRank4(Graph& graph, Value* mask, const Shape& scores, Node* before) {
+  const auto rank = static_cast<int64_t>(scores.size()), batches = rank - 3;
+  if (rank <= 4 || mask->rank() <= 3) return mask;
+  Shape shape(rank - mask->rank(), Dim(1));
+  shape.insert(shape.end(), mask->shape().begin(), mask->shape().end());
+  const bool isOne = std::all_of(shape.begin(), shape.begin() + batches,
+                                 [](const Dim& dim) { return dim.isConstant(1); });
+  const bool isWhole = std::equal(shape.begin(), shape.begin() + batches, scores.begin());
+  Value* full = addReshape(graph, mask->name, mask, shape, before);
+  if (!isOne && !isWhole) {
+    ExpandAttrs attrs;
+    std::copy_n(scores.begin(), batches, shape.begin());
+    attrs.shape = shape;
+    full = graph.add(&ops::Expand, mask->name, {full}, std::move(attrs), before)->output();
+  }
+  return addReshape(graph, mask->name, full, withRank4(shape), before);
 }
 
 // One tensor that broadcasts to the scores.
@@ -237,8 +262,7 @@ static bool recognise(Graph& graph, Node* softmax) {
   Value *q = scores.product->input(0), *k = scores.product->input(1), *v = product->input(1);
   while (Value* inner = unscaled(q, attrs.scale)) q = inner;
   while (Value* inner = unscaled(k, attrs.scale)) k = inner;
-  if (q->rank() > 4 || !sameBatches(q, k) || !sameBatches(q, v) || !isFloat(q->dataType()))
-    return false;
+  if (!sameBatches(q, k) || !sameBatches(q, v) || !isFloat(q->dataType())) return false;
 
   if (attrs.transposedKeys)
     if (Value* upright = uprightKeys(graph, k, product)) {
@@ -254,7 +278,10 @@ static bool recognise(Graph& graph, Node* softmax) {
     Value* next = addMask(graph, mask, softmax->name, product);
     sum = sum ? addBinary(graph, ScalarOp::kAdd, softmax->name, sum, next, product) : next;
   }
-  if (sum) inputs.push_back(sum);
+  if (sum) {
+    const Shape& shape = scores.product->output()->shape();
+    inputs.push_back(maskWithRank4(graph, sum, shape, product));
+  }
   Node* attention =
       graph.add(&ops::Attention, product->name, std::move(inputs), std::move(attrs), product);
   mergeOrigins(attention, softmax);

@@ -116,4 +116,26 @@ std::vector<StridedView> viewsOf(Value* value) {
   return views;
 }
 
+std::optional<AxisExchange> exchangeOf(const StridedView& view) {
+  std::vector<Factor> factors;  // as few as the order of elements allows
+  for (const auto& axis : view.axes)
+    for (const Factor& factor : axis) {
+      const bool goesOn = !factors.empty() && factors.back().stride == factor.size * factor.stride;
+      if (goesOn)
+        factors.back() = {factors.back().size * factor.size, factor.stride};
+      else
+        factors.push_back(factor);
+    }
+  const size_t count = factors.size();
+  if (count < 3 || count > 4 || !view.offset.isConstant(0)) return std::nullopt;
+  const Factor &outer = factors[count - 3], &inner = factors[count - 2], &run = factors[count - 1];
+  for (const Factor* factor : {&outer, &inner, &run})
+    if (!factor->size.isConstant() || factor->size.value() < 1) return std::nullopt;
+  const bool exchanges = run.stride.isConstant(1) && outer.stride == run.size &&
+                         inner.stride == outer.size * run.size &&
+                         (count == 3 || factors[0].stride == inner.size * inner.stride);
+  if (!exchanges) return std::nullopt;
+  return AxisExchange{outer.size.value(), inner.size.value(), run.size.value()};
+}
+
 }  // namespace camshaft

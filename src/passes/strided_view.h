@@ -28,4 +28,12 @@ struct StridedView {
 // The value as views of what it is made from: farthest source first, the value itself last.
 std::vector<StridedView> viewsOf(Value* value);
 
+// [a, inner, outer, run] as [a, outer, inner, run], in as many dimensions as may be: what cuts
+// windows out of images, puts them back, and brings the heads of a token together.
+struct AxisExchange {
+  int64_t outer = 0, inner = 0, run = 0;
+  bool operator==(const AxisExchange&) const = default;
+};
+std::optional<AxisExchange> exchangeOf(const StridedView& view);
+
 }  // namespace camshaft
