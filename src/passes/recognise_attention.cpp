@@ -1,7 +1,8 @@
 // Scaled dot-product attention spelled as matrix products around a softmax becomes one node.
 //
 //   %s = MatMul(%q, %kT)                 scaled before or after, on either operand
-//   %m = Pointwise(%s, %mask) {add}      any number of masks, added or chosen by where()
+//   %m = Pointwise(%s, %mask) {add}      any number of masks, added or chosen by where(), also to
+//                                        scores whose dimensions are taken apart meanwhile
 //   %p = Softmax(%m)                     NaN of rows without keys replaced by 0, or not
 //   %y = MatMul(%p, %v)
 //   →
@@ -28,8 +29,8 @@ namespace {
 // Something added to the scores.
 struct Mask {
   Value* tensor;
-  Expr expr;      // what of the tensor is added; empty: the tensor itself
-  Shape windows;  // not empty: the scores had this shape, with the batch split in two dimensions
+  Expr expr;    // what of the tensor is added; empty: the tensor itself
+  Shape apart;  // not empty: the scores had this shape, with dimensions taken apart
 };
 
 struct Scores {
@@ -86,24 +87,47 @@ static bool followMask(const Graph& graph, Value* inner, Mask mask, Scores& scor
   return false;
 }
 
-// Reshape(Reshape(scores) + mask): the batch divided into windows while a mask per window is added.
-static bool followWindows(const Graph& graph, Value* value, Scores& scores) {
-  const Node* join = producerOf(value, &ops::Reshape);
-  const Node* sum = join ? producerOf(join->input(0), &ops::Pointwise) : nullptr;
-  if (!sum || !sum->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd) ||
-      !soleUser(graph, sum->output()))
-    return false;
-  const Shape& windows = sum->output()->shape();
-  const bool splitsBatch =
-      windows.size() == value->shape().size() + 1 && windows.size() > 3 &&
-      std::equal(windows.begin() + 2, windows.end(), value->shape().begin() + 1);
-  if (!splitsBatch) return false;
+// How many dimensions of `apart` each one of `whole` was taken apart in; empty: it was not.
+static std::vector<size_t> partsOf(const Shape& whole, const Shape& apart) {
+  std::vector<size_t> counts;
+  size_t next = 0;
+  for (const Dim& dim : whole) {
+    const size_t first = next;
+    Dim product = 1;
+    do {
+      if (next == apart.size()) return {};
+      product *= apart[next++];
+    } while (product != dim);
+    counts.push_back(next - first);
+  }
+  return next == apart.size() ? counts : std::vector<size_t>();
+}
+
+// Masks added one after the other, up to the Reshape that took the scores apart.
+static bool followSums(const Graph& graph, Value* value, const Shape& whole, Scores& scores) {
+  if (!soleUser(graph, value)) return false;
+  const Shape& shape = value->shape();
+  const Node* apart = producerOf(value, &ops::Reshape);
+  if (apart && apart->input(0)->shape() == whole)
+    return !scores.masks.empty() && followScores(graph, apart->input(0), scores);
+  const Node* sum = producerOf(value, &ops::Pointwise);
+  if (!sum || !sum->as<PointwiseAttrs>().expr.isSingle(ScalarOp::kAdd)) return false;
   for (int i : {0, 1}) {
-    const Node* split = producerOf(sum->inputs[i], &ops::Reshape);
-    if (!split || split->input(0)->shape() != value->shape()) continue;
-    if (followMask(graph, split->input(0), {sum->inputs[1 - i], {}, windows}, scores)) return true;
+    if (sum->inputs[i]->shape() != shape) continue;
+    scores.masks.push_back({sum->inputs[1 - i], {}, shape});
+    if (followSums(graph, sum->inputs[i], whole, scores)) return true;
+    scores.masks.pop_back();
   }
   return false;
+}
+
+// Reshape(Reshape(scores) + mask + ...): the batch divided into windows while a mask for each is
+// added, or queries and keys into lines and columns of an image.
+static bool followApart(const Graph& graph, Value* value, Scores& scores) {
+  const Node* join = producerOf(value, &ops::Reshape);
+  if (!join || scores.scale != 1 || partsOf(value->shape(), join->input(0)->shape()).empty())
+    return false;
+  return followSums(graph, join->input(0), value->shape(), scores);
 }
 
 // From what the softmax reads up to the product of q and k.
@@ -111,7 +135,7 @@ static bool followScores(const Graph& graph, Value* value, Scores& scores) {
   if (!soleUser(graph, value)) return false;
   if ((scores.product = producerOf(value, &ops::MatMul))) return true;
   const Node* node = producerOf(value, &ops::Pointwise);
-  if (!node) return followWindows(graph, value, scores);
+  if (!node) return followApart(graph, value, scores);
   const double scaleBefore = scores.scale;
   if (Value* inner = unscaled(value, scores.scale)) {
     if (followScores(graph, inner, scores)) return true;
@@ -216,22 +240,53 @@ static Value* maskWithRank4(Graph& graph, Value* mask, const Shape& scores, Node
   return addReshape(graph, mask->name, full, withRank4(shape), before);
 }
 
-// One tensor that broadcasts to the scores.
-static Value* addMask(Graph& graph, const Mask& mask, const std::string& name, Node* before) {
-  if (!mask.expr.empty()) return addPointwise(graph, name, {mask.tensor}, mask.expr, before);
-  if (mask.windows.empty()) return mask.tensor;
-  Shape shape(mask.windows.size() - mask.tensor->shape().size(), Dim(1));
+// What was added to scores that were taken apart, for those that are whole.
+static Value* joinedMask(Graph& graph, const Mask& mask, const Shape& scores,
+                         const std::string& name, Node* before) {
+  Shape shape(mask.apart.size() - mask.tensor->shape().size(), Dim(1)), joined;
   shape.insert(shape.end(), mask.tensor->shape().begin(), mask.tensor->shape().end());
   Value* full = addReshape(graph, name, mask.tensor, shape, before);
-  const bool perWindow = !shape[0].isConstant(1) || !shape[1].isConstant(1);
-  if (perWindow) std::copy_n(mask.windows.begin(), 2, shape.begin());
+  auto part = shape.begin();
+  auto whole = mask.apart.begin();
+  for (const size_t count : partsOf(scores, mask.apart)) {
+    const bool isOne =
+        std::all_of(part, part + count, [](const Dim& dim) { return dim.isConstant(1); });
+    joined.push_back(isOne ? Dim(1) : numElements(Shape(whole, whole + count)));
+    if (!isOne) std::copy_n(whole, count, part);
+    part += count;
+    whole += count;
+  }
   if (full->shape() != shape) {
     ExpandAttrs attrs;
     attrs.shape = shape;
     full = graph.add(&ops::Expand, name, {full}, std::move(attrs), before)->output();
   }
-  shape[1] *= shape[0];
-  return addReshape(graph, name, full, Shape(shape.begin() + 1, shape.end()), before);
+  return addReshape(graph, name, full, joined, before);
+}
+
+// One tensor that broadcasts to the scores.
+static Value* addMask(Graph& graph, const Mask& mask, const Shape& scores, const std::string& name,
+                      Node* before) {
+  if (!mask.expr.empty()) return addPointwise(graph, name, {mask.tensor}, mask.expr, before);
+  return mask.apart.empty() ? mask.tensor : joinedMask(graph, mask, scores, name, before);
+}
+
+// The sum of all; those of scores taken apart in one way are added as they are.
+static Value* addMasks(Graph& graph, std::vector<Mask> masks, const Shape& scores,
+                       const std::string& name, Node* before) {
+  const auto sumOf = [&](Value* a, Value* b) {
+    return a ? addBinary(graph, ScalarOp::kAdd, name, a, b, before) : b;
+  };
+  Value* sum = nullptr;
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const bool joinsNext =
+        i + 1 < masks.size() && !masks[i].apart.empty() && masks[i].apart == masks[i + 1].apart;
+    if (joinsNext)
+      masks[i + 1].tensor = sumOf(masks[i].tensor, masks[i + 1].tensor);
+    else
+      sum = sumOf(sum, addMask(graph, masks[i], scores, name, before));
+  }
+  return sum;
 }
 
 static bool sameBatches(const Value* a, const Value* b) {
@@ -273,15 +328,9 @@ static bool recognise(Graph& graph, Node* softmax) {
   for (Value* operand : {q, k, v})
     inputs.push_back(
         addReshape(graph, operand->name, operand, withRank4(operand->shape()), product));
-  Value* sum = nullptr;
-  for (const Mask& mask : scores.masks) {
-    Value* next = addMask(graph, mask, softmax->name, product);
-    sum = sum ? addBinary(graph, ScalarOp::kAdd, softmax->name, sum, next, product) : next;
-  }
-  if (sum) {
-    const Shape& shape = scores.product->output()->shape();
-    inputs.push_back(maskWithRank4(graph, sum, shape, product));
-  }
+  const Shape& shape = scores.product->output()->shape();
+  if (Value* mask = addMasks(graph, scores.masks, shape, softmax->name, product))
+    inputs.push_back(maskWithRank4(graph, mask, shape, product));
   Node* attention =
       graph.add(&ops::Attention, product->name, std::move(inputs), std::move(attrs), product);
   mergeOrigins(attention, softmax);
