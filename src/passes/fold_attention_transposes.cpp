@@ -84,8 +84,8 @@ static Value* addTokens(Graph& graph, const Tokens& tokens, Node* before) {
   return tokens.lengthFirst ? addSwapped(graph, name, value, before) : value;
 }
 
-// The Transpose by which a reader of the result has the heads of a token side by side, maybe behind a
-// Reshape that takes the batch apart; null where it is none.
+// The Transpose by which a reader of the result has the heads of a token side by side, maybe behind
+// a Reshape that takes the batch apart; null where it is none.
 static Node* transposeToTokens(const Graph& graph, Node* reader, Value* result) {
   const bool isApart = reader->op == &ops::Reshape && !reader->epilogue;
   Node* transpose = isApart ? soleUser(graph, reader->output()) : reader;

@@ -1,5 +1,6 @@
 // Products of some hundred rows normalise those that they read, where the device has a kernel for
-// it and what stores the rows is a product too, which finds their moments by the way (keep_moments).
+// it and what stores the rows is a product too, which finds their moments by the way
+// (keep_moments).
 //
 //   %x = Pointwise(%p, ...)                           // %p of a MatMul
 //   %n = LayerNorm(%x, %f, %b)                        // read by products and pointwise work
