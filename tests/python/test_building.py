@@ -247,9 +247,6 @@ def test_passes_can_be_left_out_and_graphs_written(builder, logger, tmp_path):
     config.default_device_type = trt.DeviceType.CPU
     assert config.graph_folder == "" and config.is_pass_enabled("fuse_epilogues")
     config.graph_folder = str(tmp_path)
-    assert not config.is_pass_enabled("fuse_row_norms")  # is to be asked for
-    config.set_pass_enabled("fuse_row_norms", True)
-    assert config.is_pass_enabled("fuse_row_norms")
     config.set_pass_enabled("fuse_epilogues", False)
     assert not config.is_pass_enabled("fuse_epilogues")
     assert builder.build_serialized_network(network, config)
