@@ -130,9 +130,9 @@ class Comparison:
             for batch in self.options.batches:
                 cell = {peer: self.figures.get((model, batch, peer), {})
                         for peer in self.options.peers}
-                best_other = min((cell[p]["ms"] for p in others if "ms" in cell[p]), default=None)
                 if not any(cell.values()):
                     continue
+                best_other = min((cell[p]["ms"] for p in others if "ms" in cell[p]), default=None)
                 mine = cell[ours[0]].get("ms") if ours else None
                 ratio = f"{best_other / mine:.2f}×" if best_other and mine else ""
                 rows.append([model, batch, *[number(cell[p].get("ms")) for p in [*ours, *others]],

@@ -221,34 +221,15 @@ static Shape withRank4(const Shape& shape) {
   return merged;
 }
 
-// A mask of scores of any rank for those of rank 4.
-static Value* maskWithRank4(Graph& graph, Value* mask, const Shape& scores, Node* before) {
-  const auto rank = static_cast<int64_t>(scores.size()), batches = rank - 3;
-  if (rank <= 4 || mask->rank() <= 3) return mask;
-  Shape shape(rank - mask->rank(), Dim(1));
+// A mask that broadcasts to `scores`, for these with so many dimensions each joined to one.
+static Value* joinedMask(Graph& graph, Value* mask, const Shape& scores,
+                         const std::vector<size_t>& counts, const std::string& name, Node* before) {
+  Shape shape(scores.size() - mask->shape().size(), Dim(1)), joined;
   shape.insert(shape.end(), mask->shape().begin(), mask->shape().end());
-  const bool isOne = std::all_of(shape.begin(), shape.begin() + batches,
-                                 [](const Dim& dim) { return dim.isConstant(1); });
-  const bool isWhole = std::equal(shape.begin(), shape.begin() + batches, scores.begin());
-  Value* full = addReshape(graph, mask->name, mask, shape, before);
-  if (!isOne && !isWhole) {
-    ExpandAttrs attrs;
-    std::copy_n(scores.begin(), batches, shape.begin());
-    attrs.shape = shape;
-    full = graph.add(&ops::Expand, mask->name, {full}, std::move(attrs), before)->output();
-  }
-  return addReshape(graph, mask->name, full, withRank4(shape), before);
-}
-
-// What was added to scores that were taken apart, for those that are whole.
-static Value* joinedMask(Graph& graph, const Mask& mask, const Shape& scores,
-                         const std::string& name, Node* before) {
-  Shape shape(mask.apart.size() - mask.tensor->shape().size(), Dim(1)), joined;
-  shape.insert(shape.end(), mask.tensor->shape().begin(), mask.tensor->shape().end());
-  Value* full = addReshape(graph, name, mask.tensor, shape, before);
+  Value* full = addReshape(graph, name, mask, shape, before);
   auto part = shape.begin();
-  auto whole = mask.apart.begin();
-  for (const size_t count : partsOf(scores, mask.apart)) {
+  auto whole = scores.begin();
+  for (const size_t count : counts) {
     const bool isOne =
         std::all_of(part, part + count, [](const Dim& dim) { return dim.isConstant(1); });
     joined.push_back(isOne ? Dim(1) : numElements(Shape(whole, whole + count)));
@@ -264,11 +245,18 @@ static Value* joinedMask(Graph& graph, const Mask& mask, const Shape& scores,
   return addReshape(graph, name, full, joined, before);
 }
 
+// A mask of scores of any rank for those of rank 4.
+static Value* maskWithRank4(Graph& graph, Value* mask, const Shape& scores, Node* before) {
+  if (scores.size() <= 4 || mask->rank() <= 3) return mask;
+  return joinedMask(graph, mask, scores, {scores.size() - 3, 1, 1, 1}, mask->name, before);
+}
+
 // One tensor that broadcasts to the scores.
 static Value* addMask(Graph& graph, const Mask& mask, const Shape& scores, const std::string& name,
                       Node* before) {
   if (!mask.expr.empty()) return addPointwise(graph, name, {mask.tensor}, mask.expr, before);
-  return mask.apart.empty() ? mask.tensor : joinedMask(graph, mask, scores, name, before);
+  if (mask.apart.empty()) return mask.tensor;
+  return joinedMask(graph, mask.tensor, mask.apart, partsOf(scores, mask.apart), name, before);
 }
 
 // The sum of all; those of scores taken apart in one way are added as they are.

@@ -18,27 +18,17 @@
 #include "ops/ops.h"
 #include "passes/edit.h"
 #include "passes/passes.h"
+#include "passes/row_work.h"
 
 namespace camshaft {
 
-// Operands beside the rows vary along a row only, so they fit rows of any arrangement.
-static bool keepsRows(const Node& pointwise, const Value* rows) {
-  return std::all_of(pointwise.inputs.begin(), pointwise.inputs.end(),
-                     [&](const Value* input) { return input == rows || input->rank() < 2; });
-}
-
-// The input that is the whole matrix of rows.
-static Value* rowsBehind(const Node& pointwise) {
-  for (Value* input : pointwise.inputs)
-    if (input->shape() == pointwise.output()->shape()) return input;
-  return nullptr;
-}
+// Operands beside the rows are of rank 1 at most, so that they fit rows of any arrangement.
+static Value* rowsBehind(const Node* pointwise) { return rowsOf(pointwise, 1); }
 
 // A Pointwise that computes rows of whatever arrangement alike; null when the value is not of one.
 static Node* workOnRows(const Value* value) {
   Node* node = producerOf(value, &ops::Pointwise);
-  Value* rows = node && !node->epilogue ? rowsBehind(*node) : nullptr;
-  return rows && keepsRows(*node, rows) ? node : nullptr;
+  return rowsBehind(node) ? node : nullptr;
 }
 
 // The nodes from the product to the reshape, product first; empty when the pattern is another.
@@ -52,7 +42,7 @@ static std::vector<Node*> chainUpTo(const Graph& graph, const Node* reshape) {
     if (node->op == &ops::MatMul) return chain;
     if (!workOnRows(value)) break;
     reader = node;
-    value = rowsBehind(*node);
+    value = rowsBehind(node);
   }
   return {};
 }
@@ -63,7 +53,7 @@ static void extendBackwards(const Graph& graph, std::vector<Node*>& chain) {
   for (Node* node = workOnRows(rows); node && soleUser(graph, rows) == chain.front();
        node = workOnRows(rows)) {
     chain.insert(chain.begin(), node);
-    rows = rowsBehind(*node);
+    rows = rowsBehind(node);
   }
 }
 
@@ -74,7 +64,7 @@ static bool unflatten(Graph& graph, Node* reshape) {
   if (product->as<MatMulAttrs>().transposeA || product->input(1)->rank() != 2) return false;
   extendBackwards(graph, chain);
   Node* first = chain.front();
-  Value* rows = first == product ? product->input(0) : rowsBehind(*first);
+  Value* rows = first == product ? product->input(0) : rowsBehind(first);
   Node* flatten = producerOf(rows, &ops::Reshape);
   if (!flatten) return false;
   Value* x = flatten->input(0);

@@ -33,10 +33,9 @@ struct Heads {
   int64_t batchStride, headStride, tokenStride;
   int64_t offset = 0;
   TokenWindows windows = {};
+  // Without windows; forEachRow() walks through one of those.
   int64_t at(int64_t batch, int64_t head, int64_t token) const {
-    const int64_t first = offset + head * headStride;
-    if (windows.areThere()) return first + windows.place(batch, token) * tokenStride;
-    return first + batch * batchStride + token * tokenStride;
+    return offset + batch * batchStride + head * headStride + token * tokenStride;
   }
 };
 
