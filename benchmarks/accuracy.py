@@ -16,7 +16,7 @@ import time
 
 from calibration import engine_of
 import numpy
-from trained_models import MODELS
+from trained_models import MODELS, tasks
 
 import camshaft
 from camshaft.accuracy import tune_precision
@@ -58,8 +58,7 @@ def listed(outputs):
     return [list(each.values()) for each in outputs]
 
 
-def measure(name, given, by_task=False):
-    task = MODELS[name]()
+def measure(name, task, given, by_task=False):
     settings = {"device": "cpu", "threads": given.threads, "shapes": shapes_of(task.samples)}
     real = camshaft.build(str(task.path), **settings)
     wanted = task.answers(listed(camshaft.infer(context_of(real, given.threads), sample) for sample in task.data))
@@ -73,6 +72,7 @@ def measure(name, given, by_task=False):
     seconds = time.perf_counter() - begin
     if given.reports:
         path = pathlib.Path(given.reports) / f"{name}{'_task' if by_task else ''}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(result.report, indent=1))
     contexts = [context_of(engine, given.threads)
                 for engine in (real, engine_of(task.path, task.data, given.threads, True), result.engine)]
@@ -101,8 +101,8 @@ def main():
     print("| model | bound | f32: task | all int8: error, task | speed | chosen: error, task | speed | lowered "
           "| f32, ms | builds |")
     print("|---|---|---:|---|---:|---|---:|---:|---:|---:|", flush=True)
-    for name in given.models:
-        print(measure(name, given, given.by_task), flush=True)
+    for name, task in tasks(given.models):
+        print(measure(name, task, given, given.by_task), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import onnxruntime
 from onnx import version_converter
 from onnxruntime import quantization
 from onnxruntime.quantization.shape_inference import quant_pre_process
-from trained_models import MODELS
+from trained_models import MODELS, tasks
 
 import camshaft as trt
 
@@ -121,8 +121,7 @@ def error(actual, expected):
     return max(numpy.linalg.norm(a - e) / numpy.linalg.norm(e) for a, e in zip(actual, expected))
 
 
-def measure(name, threads, seconds):
-    task = MODELS[name]()
+def measure(name, task, threads, seconds):
     ours = [camshaft(engine_of(task.path, task.data, threads, calibrated), threads) for calibrated in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
         theirs = onnx_runtime(task.path, threads, task.data, pathlib.Path(folder))
@@ -146,8 +145,8 @@ def main():
     print("| model | error | ONNX Runtime's | right are | in f32 | in int8 | ONNX Runtime's | f32, ms | int8, ms | "
           "ONNX Runtime's f32, ms | its int8, ms |")
     print("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
-    for name in arguments.models:
-        print(measure(name, arguments.threads, arguments.seconds), flush=True)
+    for name, task in tasks(arguments.models):
+        print(measure(name, task, arguments.threads, arguments.seconds), flush=True)
 
 
 if __name__ == "__main__":

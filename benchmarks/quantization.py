@@ -18,7 +18,7 @@ from calibration import error, prepared_for_onnx_runtime, quantized_by_onnx_runt
 import numpy
 from onnxruntime import quantization
 from task import runner
-from trained_models import MODELS
+from trained_models import MODELS, tasks
 
 import camshaft
 
@@ -49,12 +49,7 @@ THEIRS = {
 }
 
 
-def measure(name, ours, theirs):
-    try:
-        task = MODELS[name]()
-    except FileNotFoundError as problem:
-        print(f"| {name} | left out: {problem} | | | |", flush=True)
-        return
+def measure(name, task, ours, theirs):
     real = runner(task.path)
     expected = [real(sample) for sample in task.tests]
     said = task.answers(expected)
@@ -87,8 +82,8 @@ def main():
     warnings.simplefilter("ignore")
     print("| model | quantised by | error | right | as f32 |")
     print("|---|---|---:|---|---:|", flush=True)
-    for name in arguments.models:
-        measure(name, arguments.ours, arguments.theirs)
+    for name, task in tasks(arguments.models):
+        measure(name, task, arguments.ours, arguments.theirs)
 
 
 if __name__ == "__main__":

@@ -23,3 +23,14 @@ MODELS = {
     "hey_jarvis": lambda: wake_word_scores("hey_jarvis"),
     "magika": files,
 }
+
+
+def tasks(names):
+    """(name, task) of those whose data is on this machine; a table's row says what the others lack."""
+    for name in names:
+        try:
+            task = MODELS[name]()
+        except FileNotFoundError as problem:
+            print(f"| {name} | left out: {problem} |", flush=True)
+        else:
+            yield name, task
