@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/gemm_int8/finish.h"
 #include "backends/cpu/pointwise/byte_table.h"
@@ -129,11 +130,14 @@ void finishAll(const Finish& finish, const Sums& sums) {
 #if HWY_TARGET <= HWY_AVX3
 
 // Whole blocks of columns of one byte each, without zero points of columns: both vectors of a row
-// at once, as two of them are rounded, saturated and stored in fewer steps than one and one.
-// kPlain: bytes of the residual are u8 whose zero point is 0.
+// at once, as two of them are rounded, saturated and stored in fewer steps than one and one. Steps
+// of several rows in turn: those of one wait for each other, and CPUs see too few instructions ahead
+// to find another row's. kPlain: the result and the bytes of a residual are any u8, and the zero
+// point of these is 0.
 template <Residual kResidual, bool kStage, bool kPlain>
 void finishPairs(const Finish& finish, const Sums& sums) {
   static_assert(kBlockColumns == 2 * kLanes && kVectors == 1);
+  constexpr int kTogether = 4, kAhead = 2 * kTogether;
   const ByteFinish f = finish.bytes;  // stored bytes could be what is only referred to
   const int64_t rows = sums.rows, stride = finish.stride;
   const F32 d;
@@ -166,42 +170,64 @@ void finishPairs(const Finish& finish, const Sums& sums) {
   const int32_t* from = sums.data;
   uint8_t* to = static_cast<uint8_t*>(finish.out) + sums.row * stride + sums.column;
   const uint8_t* other = static_cast<const uint8_t*>(f.residual) + sums.row * stride + sums.column;
-  for (int64_t row = 0; row < rows; ++row, from += kBlockColumns, to += stride, other += stride) {
-    hn::Vec<I32> rounded[2];
-    HWY_UNROLL(2)
-    for (int i = 0; i < 2; ++i) {
-      const auto total =
-          hn::Add(hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes)), offset[i]);
-      VF v = hn::Mul(hn::ConvertTo(d, hn::BitCast(integers, total)), scale[i]);
-      v = hn::Add(v, bias[i]);
-      VF x[1];
-      if constexpr (kResidual == Residual::kBytes) {
-        const narrow::VBytes stored16 = hn::LoadU(bytes, other + i * kLanes);
-        if constexpr (kPlain)
-          x[0] = hn::ConvertTo(d, hn::PromoteTo(integers, stored16));
-        else
-          narrow::widened(hn::Xor(stored16, residualFlip), f.dequantize.zero, x);
-        x[0] = hn::Mul(x[0], residualScale);
-        if constexpr (!kStage) v = hn::Add(v, x[0]);
+  const auto finishRows = [&](auto together) HWY_ATTR {
+    constexpr int kRows = together, kBoth = 2 * kRows;
+    if constexpr (kResidual == Residual::kBytes)
+      for (int i = kAhead; i < kAhead + kRows; ++i) {
+        __builtin_prefetch(other + i * stride, 0, 3);
+        __builtin_prefetch(to + i * stride, 1, 3);
       }
-      v = narrow::quotient(v, f.first);
-      if constexpr (kStage) {
-        v = narrow::roundedSmall(hn::Min(hn::Max(v, stageLow), stageHigh));
-        v = hn::Mul(v, stageScale);
-        if constexpr (kResidual == Residual::kBytes) v = hn::Add(v, x[0]);
-        v = narrow::quotient(v, f.last);
-      } else {
-        v = hn::Min(most, v);  // what is beyond integers would not be large there
-      }
-      rounded[i] = hn::Vec<I32>{_mm512_cvtps_epi32(v.raw)};
+    VF v[kBoth];
+    const auto inEach = [&](auto step) HWY_ATTR {
+      HWY_UNROLL(8)
+      for (int i = 0; i < kBoth; ++i) v[i] = step(v[i], i);
+    };
+    const auto addResidual = [&](VF x, int i) HWY_ATTR {
+      const narrow::VBytes stored16 = hn::LoadU(bytes, other + i / 2 * stride + i % 2 * kLanes);
+      VF wide[1];
+      if constexpr (kPlain)
+        wide[0] = hn::ConvertTo(d, hn::PromoteTo(integers, stored16));
+      else
+        narrow::widened(hn::Xor(stored16, residualFlip), f.dequantize.zero, wide);
+      return hn::Add(x, hn::Mul(wide[0], residualScale));
+    };
+    inEach([&](VF, int i) HWY_ATTR {
+      const auto sum = hn::BitCast(wrapping, hn::LoadU(integers, from + i * kLanes));
+      return hn::ConvertTo(d, hn::BitCast(integers, hn::Add(sum, offset[i % 2])));
+    });
+    inEach([&](VF x, int i) HWY_ATTR { return hn::Mul(x, scale[i % 2]); });
+    inEach([&](VF x, int i) HWY_ATTR { return hn::Add(x, bias[i % 2]); });
+    if constexpr (kResidual == Residual::kBytes && !kStage) inEach(addResidual);
+    inEach([&](VF x, int) HWY_ATTR { return narrow::quotient(x, f.first); });
+    if constexpr (kStage) {
+      inEach([&](VF x, int) HWY_ATTR { return hn::Min(hn::Max(x, stageLow), stageHigh); });
+      inEach([&](VF x, int) HWY_ATTR { return narrow::roundedSmall(x); });
+      inEach([&](VF x, int) HWY_ATTR { return hn::Mul(x, stageScale); });
+      if constexpr (kResidual == Residual::kBytes) inEach(addResidual);
+      inEach([&](VF x, int) HWY_ATTR { return narrow::quotient(x, f.last); });
+    } else {
+      // What is beyond integers would not be large there.
+      inEach([&](VF x, int) HWY_ATTR { return hn::Min(most, x); });
     }
-    const auto halves =
-        hn::SaturatedAdd(hn::ReorderDemote2To(shorts, rounded[0], rounded[1]), zero);
-    const auto both = hn::Vec<U32>{_mm512_packus_epi16(halves.raw, halves.raw)};
-    const auto ordered = hn::BitCast(packed, hn::TableLookupLanes(both, quads));
-    const auto inside = hn::Min(hn::Max(hn::LowerHalf(stored, ordered), low), high);
-    hn::StoreU(hn::Xor(inside, flip), stored, to);
-  }
+    HWY_UNROLL(4)
+    for (int i = 0; i < kRows; ++i) {
+      const hn::Vec<I32> left{_mm512_cvtps_epi32(v[2 * i].raw)};
+      const hn::Vec<I32> right{_mm512_cvtps_epi32(v[2 * i + 1].raw)};
+      const auto halves = hn::SaturatedAdd(hn::ReorderDemote2To(shorts, left, right), zero);
+      const auto both = hn::Vec<U32>{_mm512_packus_epi16(halves.raw, halves.raw)};
+      const auto ordered = hn::BitCast(packed, hn::TableLookupLanes(both, quads));
+      auto result = hn::LowerHalf(stored, ordered);
+      if constexpr (!kPlain) result = hn::Xor(hn::Min(hn::Max(result, low), high), flip);
+      hn::StoreU(result, stored, to + i * stride);
+    }
+    from += kRows * kBlockColumns;
+    to += kRows * stride;
+    other += kRows * stride;
+  };
+  int64_t row = 0;
+  for (; row + kTogether <= rows; row += kTogether)
+    finishRows(std::integral_constant<int, kTogether>());
+  for (; row < rows; ++row) finishRows(std::integral_constant<int, 1>());
 }
 
 // Whether what is rounded to bytes behind a stage can be rounded to integers.
@@ -220,7 +246,9 @@ bool finishedPairs(const Finish& finish, const Sums& sums) {
   if (sums.columns != kBlockColumns || finish.columnZeros || finish.type == DataType::kF32 ||
       (kStage && !isTame(f)))
     return false;
-  if (f.dequantize.zero == 0 && f.dequantize.flip == 0)
+  const bool isPlain = f.dequantize.zero == 0 && f.dequantize.flip == 0 && f.bounds.low == 0 &&
+                       f.bounds.high == 255 && f.bounds.flip == 0;
+  if (isPlain)
     finishPairs<kResidual, kStage, true>(finish, sums);
   else
     finishPairs<kResidual, kStage, false>(finish, sums);

@@ -344,17 +344,18 @@ class Task {
 
   void multiply(FunctionRef<void(const Sums&)> finish) const {
     alignas(64) int32_t sums[kBlockRows * kBlockColumns];
-    for (int64_t column = column_; column < endColumn_; column += kBlockColumns)
-      for (int64_t done = 0; done < rows_; done += kBlockRows) {
-        const int64_t count = std::min(kBlockRows, rows_ - done);
-        multiplyBlock(column, done, count, sums);
-        const int32_t* ofRows = product_.sumsRows ? worker_.rowSums + done : nullptr;
-        const Rows16 places = multiplier_.usesTiles ? a_ : Rows16();
-        forRowsOfC(places, row_ + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
-          finish({sums + first * kBlockColumns, ofRows, rowOfC, column, some, columnsAt(column),
-                  part_});
-        });
+    int64_t blocks = 0;
+    for (int64_t column = column_; column < endColumn_; column += blocks * kBlockColumns) {
+      blocks = std::min(blocksFrom(column), blocksAtOnce());
+      const int64_t most = rowsAtOnce(blocks);
+      for (int64_t done = 0; done < rows_; done += most) {
+        const int64_t count = std::min(most, rows_ - done);
+        multiplyBlocks(column, blocks, done, count, sums);
+        for (int64_t block = 0; block < blocks; ++block)
+          finishBlock(column + block * kBlockColumns, done, count,
+                      sums + block * (kBlockRows / blocks) * kBlockColumns, finish);
       }
+    }
   }
 
  private:
@@ -362,21 +363,45 @@ class Task {
     return worker_.strips + (row - inPlace_) / layout_.stripRows * layout_.stripBytes(product_.k);
   }
   int64_t columnsAt(int64_t column) const { return std::min(kBlockColumns, product_.n - column); }
+  int64_t blocksFrom(int64_t column) const { return ceilDiv(endColumn_ - column, kBlockColumns); }
+  // More than one only where they stay in L2 beside the next ones.
+  int64_t blocksAtOnce() const {
+    constexpr int64_t kMostBytes = 80 * 1024;
+    return layout_.blockBytes(product_.k) <= kMostBytes ? multiplier_.blocksAtOnce : 1;
+  }
+  // Of so many blocks: whole strips, or as often as possible all rows that the multiplier takes.
+  int64_t rowsAtOnce(int64_t blocks) const {
+    const int64_t most = kBlockRows / blocks, taken = multiplier_.rowsAtOnce / blocks;
+    return inPlace_ < rows_ ? most : most / taken * taken;
+  }
+
+  void finishBlock(int64_t column, int64_t done, int64_t count, const int32_t* sums,
+                   FunctionRef<void(const Sums&)> finish) const {
+    const int32_t* ofRows = product_.sumsRows ? worker_.rowSums + done : nullptr;
+    const Rows16 places = multiplier_.usesTiles ? a_ : Rows16();
+    forRowsOfC(places, row_ + done, count, [&](int64_t first, int64_t some, int64_t rowOfC) {
+      finish(
+          {sums + first * kBlockColumns, ofRows, rowOfC, column, some, columnsAt(column), part_});
+    });
+  }
 
   // Rows [first, first + count), those in place and those packed. Meanwhile their share of the next
   // columns is fetched.
-  void multiplyBlock(int64_t column, int64_t first, int64_t count, int32_t* sums) const {
+  void multiplyBlocks(int64_t column, int64_t blocks, int64_t first, int64_t count,
+                      int32_t* sums) const {
     const int64_t blockBytes = layout_.blockBytes(product_.k);
     const auto* columns = reinterpret_cast<const int8_t*>(product_.packedColumns) +
                           part_ * packedColumnsBytes(layout_, product_.k, product_.n);
     const Block whole{.b = columns + column / kBlockColumns * blockBytes,
                       .k = product_.k,
-                      .columns = columnsAt(column),
+                      .blocks = blocks,
+                      .columns = columnsAt(column + (blocks - 1) * kBlockColumns),
                       .sums = sums};
     Block block = whole;
-    if (column + kBlockColumns < endColumn_) {
-      block.nextBytes = blockBytes / ceilDiv(rows_, kBlockRows);
-      block.next = whole.b + blockBytes + first / kBlockRows * block.nextBytes;
+    if (const int64_t left = blocksFrom(column) - blocks; left > 0) {
+      const int64_t most = rowsAtOnce(blocks);
+      block.nextBytes = std::min(left, blocks) * blockBytes / ceilDiv(rows_, most);
+      block.next = whole.b + blocks * blockBytes + first / most * block.nextBytes;
     }
     const int64_t inPlace = std::clamp<int64_t>(inPlace_ - first, 0, count);
     if (inPlace > 0) {

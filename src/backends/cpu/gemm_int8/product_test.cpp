@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int8/finish.h"
 #include "backends/cpu/simd/amx_tiles.h"
 #include "backends/cpu/simd/isa.h"
@@ -141,6 +142,52 @@ TEST(Int8Product, EveryMultiplierGivesTheSameSums) {
         EXPECT_EQ(sumsBy(multiplier, a, b, kDepth, count, columns),
                   sumsBy(all.front(), a, b, kDepth, count, columns))
             << multiplier.name << " " << count << " " << columns;
+}
+
+// Of columns [begin, begin + kBlockColumns) of B, [k][n].
+std::vector<uint8_t> columnsFrom(const std::vector<uint8_t>& b, int64_t n, int64_t begin) {
+  std::vector<uint8_t> some;
+  for (auto row = b.begin(); row != b.end(); row += n)
+    some.insert(some.end(), row + begin, row + begin + kBlockColumns);
+  return some;
+}
+
+TEST(Int8Product, BlocksAtOnceHaveTheSumsOfEach) {
+  constexpr int64_t kDepth = 203;
+  std::mt19937 random(6);
+  for (const Multiplier& multiplier : availableMultipliers()) {
+    const int64_t blocks = multiplier.blocksAtOnce, n = blocks * kBlockColumns;
+    const int64_t most = kBlockRows / blocks;
+    const std::vector<uint8_t> a = randomBytes(most * kDepth, false, false, random);
+    const std::vector<uint8_t> b = randomBytes(kDepth * n, true, true, random);
+    const Layout& layout = *multiplier.layout;
+    if (layout.kind != kQuads.kind) continue;
+    std::vector<const uint8_t*> rows;
+    for (int64_t row = 0; row < most; ++row) rows.push_back(a.data() + row * kDepth);
+    std::vector<uint8_t> strips(ceilDiv(most, layout.stripRows) * layout.stripBytes(kDepth));
+    for (int64_t row = 0; row < most; row += layout.stripRows)
+      packRows(layout, rows[row], layout.stripRows, kDepth, 0,
+               strips.data() + row / layout.stripRows * layout.stripBytes(kDepth));
+    std::vector<uint8_t> packed(packedColumnsBytes(layout, kDepth, n));
+    std::vector<int32_t> columnSums(n), sums(kBlockRows * kBlockColumns);
+    packColumns(layout, kDepth, n, b.data(), false, 0, packed.data(), columnSums.data());
+    for (const int64_t count : {1, 5, 6, 7, 12, 25, 60, 63, 64}) {
+      const TileScope tiles(multiplier.usesTiles);
+      multiplier.multiply({.a = strips.data(),
+                           .b = reinterpret_cast<const int8_t*>(packed.data()),
+                           .k = kDepth,
+                           .blocks = blocks,
+                           .rows = count,
+                           .sums = sums.data()});
+      for (int64_t block = 0; block < blocks; ++block) {
+        const auto begin = sums.begin() + block * most * kBlockColumns;
+        EXPECT_EQ(std::vector<int32_t>(begin, begin + count * kBlockColumns),
+                  sumsBy(availableMultipliers().front(), a,
+                         columnsFrom(b, n, block * kBlockColumns), kDepth, count, kBlockColumns))
+            << multiplier.name << " " << count << " block " << block;
+      }
+    }
+  }
 }
 
 // Rows of two parts that lie so far apart, or anywhere, and end in the middle of a step.

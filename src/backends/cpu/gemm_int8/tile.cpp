@@ -24,8 +24,8 @@ namespace {
 
 constexpr Multiplier kAvx2{"avx2", &kQuads, multiplyWithAvx2};
 constexpr Multiplier kAvx512{"avx512", &kQuads, multiplyWithAvx512};
-constexpr Multiplier kAvxVnni{"avx-vnni", &kQuads, multiplyWithAvxVnni, false, true};
-constexpr Multiplier kVnni{"vnni", &kQuads, multiplyWithVnni, false, true};
+constexpr Multiplier kAvxVnni{"avx-vnni", &kQuads, multiplyWithAvxVnni, false, true, 6};
+constexpr Multiplier kVnni{"vnni", &kQuads, multiplyWithVnni, false, true, 12, 2};
 constexpr Multiplier kTiles{"tiles", &kQuads, multiplyWithTiles, true};
 // Below this many rows, tiles are mostly empty.
 constexpr int64_t kTileRows = 5;

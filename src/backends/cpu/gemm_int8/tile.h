@@ -53,11 +53,12 @@ struct Block {
   const uint8_t* const* scattered = nullptr;
   const int8_t* b = nullptr;
   int64_t k = 0;
-  int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows, kBlockColumns
+  int64_t blocks = 1;  // of columns, one behind the other, for multipliers that take so many
+  int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows / blocks; of the last block
   // What will be b, or a part of it, to be fetched into cache meanwhile.
   const int8_t* next = nullptr;
   int64_t nextBytes = 0;
-  // [kBlockRows][kBlockColumns]; those beyond rows and columns may become anything.
+  // [blocks][kBlockRows / blocks][kBlockColumns]; those beyond rows and columns may become anything.
   int32_t* sums = nullptr;
 };
 
@@ -68,6 +69,8 @@ struct Multiplier {
   void (*multiply)(const Block& block) = nullptr;
   bool usesTiles = false;     // needs a TileScope (simd/amx_tiles.h) on its thread
   bool readsAnyRows = false;  // in place; tiles read whole strips of whole steps
+  int64_t rowsAtOnce = 1;     // of one block, of several blocks so many times fewer
+  int64_t blocksAtOnce = 1;
 };
 
 // What to pack for, under the instruction set in use (simd/isa.h).

@@ -126,7 +126,7 @@ CAMSHAFT_INLINE bool hasPairBeyond(Ints b, int bound) {
 namespace avx_vnni {
 
 using avx2::Ints, avx2::load, avx2::repeated, avx2::store, avx2::zero;
-constexpr int64_t kRows = 6;  // of 16 registers, 12 sums
+constexpr int64_t kSums = 12;  // of 16 registers
 CAMSHAFT_INLINE Ints addDots(Ints sum, Ints a, Ints b) {
   return _mm256_dpbusd_avx_epi32(sum, a, b);
 }
@@ -175,7 +175,7 @@ CAMSHAFT_INLINE bool hasPairBeyond(Ints b, int bound) {
 namespace avx512_vnni {
 
 using avx512::Ints, avx512::load, avx512::repeated, avx512::store, avx512::zero;
-constexpr int64_t kRows = 12;  // of 32 registers, 24 sums; and as many pointers as there are
+constexpr int64_t kSums = 24;  // of 32 registers
 CAMSHAFT_INLINE Ints addDots(Ints sum, Ints a, Ints b) { return _mm512_dpbusd_epi32(sum, a, b); }
 #include "backends/cpu/gemm_int8/tile_quads-inl.h"
 
@@ -277,8 +277,11 @@ void multiplyWithTiles(const Block& block) {
   }
 }
 
-void multiplyWithVnni(const Block& block) { avx512_vnni::multiplyQuads(block); }
-void multiplyWithAvxVnni(const Block& block) { avx_vnni::multiplyQuads(block); }
+void multiplyWithVnni(const Block& block) {
+  block.blocks == 2 ? avx512_vnni::multiplyByVectors<4>(block)
+                    : avx512_vnni::multiplyByVectors<2>(block);
+}
+void multiplyWithAvxVnni(const Block& block) { avx_vnni::multiplyByVectors<2>(block); }
 void multiplyWithAvx512(const Block& block) {
   block.rows < kPairRows ? multiplyWithVectors(block) : avx512::multiplyParts(block);
 }
