@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -305,6 +306,19 @@ class Scattered {
   const uint8_t* rows_[kBlockRows];
 };
 
+// Where the parts of rows begin when those side by side are one, if all become as long.
+std::vector<int64_t> joinedParts(const Rows16& a, int64_t k) {
+  const int64_t pairs = k / a.tapCount / 2;
+  std::vector<int64_t> begins;
+  for (int64_t i = 0; i < a.tapCount; ++i)
+    if (i == 0 || a.taps[i] - a.taps[i - 1] != pairs) begins.push_back(i);
+  const auto runs = static_cast<int64_t>(begins.size()), each = a.tapCount / runs;
+  for (int64_t i = 0; i < runs; ++i)
+    if (begins[i] != i * each || runs * each != a.tapCount) return {a.taps, a.taps + a.tapCount};
+  for (int64_t& begin : begins) begin = a.taps[begin];
+  return begins;
+}
+
 // One task of a product by one worker.
 class Task {
  public:
@@ -454,7 +468,13 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
   const Multiplier& multiplier = multiplierFor(layout, product.m);
   const bool isInPlace = product.rows.data && !product.sumsRows &&
                          readsInPlace(layout, product.m, k / product.rows.tapCount);
-  const Rows16 a = isInPlace ? product.rows : Rows16();
+  Rows16 a = isInPlace ? product.rows : Rows16();
+  std::vector<int64_t> parts;
+  if (multiplier.readsAnyRows && a.taps) {
+    parts = joinedParts(a, k);
+    a.taps = parts.data();
+    a.tapCount = static_cast<int64_t>(parts.size());
+  }
   const int64_t m =
       isInPlace && multiplier.usesTiles && product.places > 0 ? product.places : product.m;
   const Tasks tasks = isInPlace ? divideInPlace(product, multiplier.usesTiles, m, pool.threads())

@@ -49,8 +49,10 @@ struct Fetch {
 
   // By so many passes of so many steps.
   Fetch(const Block& block, int64_t passes, int64_t steps)
-      : at(reinterpret_cast<const char*>(block.next)),
-        bytes(ceilDiv(block.nextBytes, std::max<int64_t>(1, passes * steps) * kUnit) * kUnit) {}
+      : at(reinterpret_cast<const char*>(block.next)), bytes(0) {
+    if (block.nextBytes > 0)
+      bytes = ceilDiv(block.nextBytes, std::max<int64_t>(1, passes * steps) * kUnit) * kUnit;
+  }
 
   void step() {
     for (int64_t done = 0; done < bytes; done += kUnit, at += kUnit)
@@ -61,7 +63,6 @@ struct Fetch {
 
 // Where a block's row begins.
 inline const uint8_t* rowOf(const Block& block, int64_t row) {
-  if (block.scattered) return block.scattered[row];
   if (block.rowStride) return block.a + row * block.rowStride;
   const int64_t strip = row / kQuads.stripRows;
   return block.a + strip * kQuads.stripBytes(block.k) + row % kQuads.stripRows * kQuads.depth;
@@ -78,7 +79,7 @@ struct RowParts {
     const bool areStrips = !block.scattered && !block.rowStride;
     at = areStrips || !block.taps ? &kAtOnce : block.taps;
     count = areStrips ? 1 : block.tapCount;
-    quads = ceilDiv(block.k, 4 * count);
+    quads = count == 1 ? ceilDiv(block.k, 4) : ceilDiv(block.k, 4 * count);
     betweenSteps = areStrips ? (kQuads.stripRows - 1) * kQuads.depth : 0;
   }
 };
