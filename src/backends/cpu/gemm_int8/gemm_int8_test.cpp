@@ -149,6 +149,32 @@ TEST(GemmInt8, MultipliesWholeSteps) {
   }
 }
 
+// Windows whose lines vectors read in place, filled up to quads or not, and such as they cannot.
+TEST(GemmInt8, ConvolvesLines) {
+  for (const std::string channels : {"1", "2", "3", "4", "7", "24", "65"})
+    for (const std::string attrs :
+         {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",
+          "strides = [2, 2], dilations = [1, 1], pads_begin = [1, 1], pads_end = [0, 1]",
+          "strides = [3, 2], dilations = [2, 1], pads_begin = [0, 5], pads_end = [3, 0]",
+          "strides = [1, 4], dilations = [1, 1], pads_begin = [-1, -2], pads_end = [0, 7]"})
+      expectKernelsMatch(
+          {.graph = "symbols n, h graph g(%x: u8[n, h, 23, " + channels + "], %w: i8[70, " +
+                    channels + ", 3, 3], %xz: u8[]) { %y = ConvInteger(%x, %w, %xz) {" + attrs +
+                    ", channels_last = true} return %y }",
+           .sizes = {{{"n", 1}, {"h", 6}}, {{"n", 2}, {"h", 13}}, {{"n", 1}, {"h", 90}}},
+           .constants = {"w"},
+           .ranges = kBytes});
+  for (const std::string stride : {"1", "2"})
+    expectKernelsMatch({.graph = "symbols h graph g(%x: u8[2, h, 6], %w: i8[9, 6, 5]) { %y = "
+                                 "ConvInteger(%x, %w) {strides = [" +
+                                 stride +
+                                 "], dilations = [1], pads_begin = [2], pads_end = [1], "
+                                 "channels_last = true} return %y }",
+                        .sizes = {{{"h", 4}}, {{"h", 61}}},
+                        .constants = {"w"},
+                        .ranges = {{"x", {0, 255}}, {"w", {-128, 127}}}});
+}
+
 // Groups of whole steps, of a few channels, and of one pixel.
 TEST(GemmInt8, ConvolvesInGroups) {
   struct Groups {

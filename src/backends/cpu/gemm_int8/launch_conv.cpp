@@ -16,11 +16,12 @@ namespace {
 // Packs what the windows at output pixels see of one group's channels.
 class Patches {
  public:
-  Patches(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero,
+  Patches(const ConvParams& params, int64_t k, const TensorArg& x, const TensorArg& y, uint8_t zero,
           uint8_t flip)
       : params_(params),
         windows_(params, x, y, zero),
         channels_(params.channels / params.groups),
+        lineBytes_(k / params.kernel[0]),
         flip_(flip) {}
 
   // The picture, where windows are its pixels.
@@ -97,7 +98,7 @@ class Patches {
   void packGathered(const Layout& layout, int64_t first, int64_t pixel, int64_t count,
                     uint8_t* strip, uint8_t* scratch) const {
     const uint8_t* rows[kMostStripRows];
-    const int64_t k = params_.kernel[0] * params_.kernel[1] * channels_;
+    const int64_t k = params_.kernel[0] * lineBytes_;
     const int64_t pitch = layout.steps(k) * layout.depth;
     OutputPixel each = windows_.outputPixel(pixel);
     for (int64_t i = 0; i < count; ++i, each = windows_.next(each)) {
@@ -124,9 +125,9 @@ class Patches {
     return windows_.end() - windows_.tap(window, params_.kernel[0] - 1, 0) >= kFew;
   }
   void gatherQuickly(const Window& window, uint8_t* to) const {
-    const int64_t rowBytes = params_.kernel[1] * channels_, step = windows_.tapOffset(1, 0);
+    const int64_t step = windows_.tapOffset(1, 0);
     const uint8_t* from = windows_.tap(window, 0, 0);
-    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, from += step, to += rowBytes)
+    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, from += step, to += lineBytes_)
       std::memcpy(to, from, kFew);
   }
 
@@ -134,7 +135,7 @@ class Patches {
   void gather(int64_t first, const Window& window, uint8_t* to) const {
     const Picture& in = windows_.in();
     const int64_t rowBytes = params_.kernel[1] * channels_;
-    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += rowBytes) {
+    for (int64_t ky = 0; ky < params_.kernel[0]; ++ky, to += lineBytes_) {
       const int64_t y = window.top + ky * params_.dilations[0];
       if (in.hasRow(y))
         gatherRow(window.image + y * in.width * params_.channels + first, window.left, to);
@@ -210,7 +211,8 @@ class Patches {
 
   const ConvParams& params_;
   const Windows windows_;
-  const int64_t channels_;  // of a group
+  const int64_t channels_;   // of a group
+  const int64_t lineBytes_;  // of a window, perhaps filled up
   const uint8_t flip_;
 };
 
@@ -230,7 +232,9 @@ bool readsTaps(const ConvParams& params, const ProductParams& product, const Lau
 bool fitsConv(const void* opaque, const LaunchArgs& args) {
   const auto& state = *static_cast<const ConvState*>(opaque);
   const ConvParams& p = state.params;
-  return state.product.params.k == p.kernel[0] * p.kernel[1] * (p.channels / p.groups) &&
+  const int64_t k = state.product.params.k;
+  const bool areFilled = canFillLines(p) && k == p.kernel[0] * filledLineBytes(p);
+  return (areFilled || k == p.kernel[0] * lineBytes(p)) &&
          fitsProduct(state.product, args, p.groups) && fitsWindows(p, args);
 }
 
@@ -238,15 +242,18 @@ void launchConv(const void* opaque, const LaunchArgs& args) {
   const auto& [params, product] = *static_cast<const ConvState*>(opaque);
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   const int64_t pixels = Picture(y).pixels();
-  const Patches patches(params, x, y, zeroPointOf(product.params, args),
+  const uint8_t zero = zeroPointOf(product.params, args);
+  const Patches patches(params, product.params.k, x, y, zero,
                         rowFlip(layoutFor(product.params), product.params.isSigned != 0));
 #if defined(__x86_64__)
   if (!patches.pixels() && readsTaps(params, product.params, args)) {
-    const ByteTaps taps(params, Picture(x), Picture(y));
-    const Rows16 rows =
-        taps.fill(x.as<const uint8_t>(), zeroPointOf(product.params, args), *args.threads,
-                  args.workspace + finishWorkspaceBytes(pixels, product.params));
-    return runInPlace(product, args, pixels, rows, taps.rows());
+    std::byte* memory = args.workspace + finishWorkspaceBytes(pixels, product.params);
+    const auto fill = [&](const auto& image) {
+      runInPlace(product, args, pixels,
+                 image.fill(x.as<const uint8_t>(), zero, *args.threads, memory), image.rows());
+    };
+    return areTapsSteps(params, product.params) ? fill(ByteTaps(params, Picture(x), Picture(y)))
+                                                : fill(ByteLines(params, Picture(x), Picture(y)));
   }
 #endif
   runProduct(

@@ -225,17 +225,31 @@ std::vector<uint8_t> depthwiseBlocks(const Layout& layout, const TapOrder& order
   return blocks;
 }
 
-// [M, C, taps] as [M, taps, C].
-std::vector<uint8_t> filterRows(const ConstTensorView& weights) {
+// [M, C, height, width] as [M, height, line], bytes [width, C] of each line.
+std::vector<uint8_t> filterRows(const ConstTensorView& weights, const ConvParams& params,
+                                int64_t line, uint8_t fill) {
   const int64_t filters = weights.dims[0], channels = weights.dims[1];
-  const int64_t taps = countOf(std::span(weights.dims).subspan(2));
+  const int64_t height = params.kernel[0], width = params.kernel[1];
   const uint8_t* from = weights.as<uint8_t>();
-  std::vector<uint8_t> rows(filters * channels * taps);
+  std::vector<uint8_t> rows(filters * height * line, fill);
   for (int64_t m = 0; m < filters; ++m)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        rows[(m * taps + t) * channels + c] = from[(m * channels + c) * taps + t];
+      for (int64_t y = 0; y < height; ++y)
+        for (int64_t x = 0; x < width; ++x)
+          rows[(m * height + y) * line + x * channels + c] = *from++;
   return rows;
+}
+
+// Whether filters get filled lines: for products that read windows where they lie, and no longer
+// for others.
+bool fillsLines(const Node& node, const ConvParams& params) {
+  const Layout& layout = layoutInUse();
+  const int64_t height = params.kernel[0];
+  return layout.kind == Layout::Kind::kQuads && canFillLines(params) &&
+         layout.steps(height * filledLineBytes(params)) ==
+             layout.steps(height * lineBytes(params)) &&
+         node.inputs[0]->dataType() == DataType::kU8 &&
+         shiftedZeros(node, node.inputs[1]->view().dims[0]).empty();
 }
 
 ConvParams convParams(const Node& node, int64_t channels, int64_t groups) {
@@ -269,10 +283,10 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   Prepared prepared;
   ByteWriter writer;
   writer.write(params);
-  ProductParams product{.k = weights.dims[1] * params.kernel[0] * params.kernel[1],
-                        .n = weights.dims[0]};
-  prepareProduct(node, context, filterRows(weights).data(), true, product, groups, writer,
-                 prepared);
+  const int64_t line = fillsLines(node, params) ? filledLineBytes(params) : lineBytes(params);
+  ProductParams product{.k = params.kernel[0] * line, .n = weights.dims[0]};
+  const std::vector<uint8_t> rows = filterRows(weights, params, line, secondFlip(node));
+  prepareProduct(node, context, rows.data(), true, product, groups, writer, prepared);
   const std::optional<Picture> in = largestPicture(node.inputs[0]->shape(), context);
   const std::optional<Picture> out = largestPicture(node.output()->shape(), context);
   if (prepared.verdict && in && out)

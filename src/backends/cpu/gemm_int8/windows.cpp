@@ -25,6 +25,11 @@ std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes) {
   return state;
 }
 
+bool canFillLines(const ConvParams& params) {
+  return params.groups == 1 && params.dilations[1] == 1 &&
+         params.kernel[0] * params.kernel[1] > 1 && params.strides[1] * params.channels % 2 == 0;
+}
+
 bool fitsWindows(const ConvParams& params, const LaunchArgs& args) {
   const TensorArg &x = args.inputs[0], &y = args.outputs[0];
   return x.rank == y.rank && (x.rank == 3 || x.rank == 4) && x.dims[0] == y.dims[0] &&

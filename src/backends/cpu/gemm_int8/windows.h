@@ -19,6 +19,15 @@ std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes);
 // Whether input and result are pictures that the parameters can be about.
 bool fitsWindows(const ConvParams& params, const LaunchArgs& args);
 
+// Bytes of a line of one filter, and those of it filled up to quads.
+inline int64_t lineBytes(const ConvParams& params) {
+  return params.kernel[1] * (params.channels / params.groups);
+}
+inline int64_t filledLineBytes(const ConvParams& params) { return (lineBytes(params) + 3) / 4 * 4; }
+// Whether filters may have such lines: windows are lines of the picture then, and what lies behind
+// these is multiplied by zeros.
+bool canFillLines(const ConvParams& params);
+
 // [N, H, W] of a tensor [N, spatial..., C].
 struct Picture {
   int64_t batch, height, width;
