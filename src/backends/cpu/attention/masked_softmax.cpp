@@ -9,6 +9,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/exponentials-inl.h"
 #include "backends/cpu/simd/vmath-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
@@ -66,25 +67,9 @@ float weighNothing(float* scores, int64_t count) {
 }
 
 float weigh(float* scores, int64_t count, float softcap, const RowMask& mask) {
-  const hn::ScalableTag<float> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const float largest = maskScores(scores, count, softcap, mask);
   if (largest == kNothing) return weighNothing(scores, count);
-  const auto shift = hn::Set(d, largest);
-  auto sum = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto e = vmath::expOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), shift));
-    hn::StoreU(e, d, scores + i);
-    sum = hn::Add(sum, e);
-  }
-  if (const size_t rest = static_cast<size_t>(count - i)) {
-    const auto e =
-        vmath::expOfNegative(d, hn::Sub(loadFirst(d, scores + i, rest, kNothing), shift));
-    storeFirst(e, d, scores + i, rest);
-    sum = hn::Add(sum, e);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  return sumOfExponentials(scores, largest, scores, static_cast<size_t>(count));
 }
 
 void multiplyRow(float* row, int64_t count, float factor) {

@@ -41,6 +41,13 @@ HWY_INLINE void storeProducts(hn::Vec<D> v, D d, BFloat16* to) {
   hn::StoreU(narrowedByUnit(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(to));
 }
 
+// As many as there are registers for.
+constexpr bool kHas32Registers = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
+constexpr int kRowsAtOnce = hn::MaxLanes(hn::ScalableTag<float>()) == 1 ? 1
+                            : kHas32Registers                           ? 4
+                            : HWY_TARGET <= HWY_AVX2                    ? 2
+                                                                        : 1;
+
 // kVectors vectors of columns from `column` on, of all rows, which share what is in registers: a
 // copy of `p`, since for all that a compiler knows a store of a vector may change the caller's.
 template <int kVectors, class D, class E, class T>
@@ -55,18 +62,34 @@ HWY_INLINE void finishColumns(D d, const E& ending, const Products<T> p, int64_t
   T* to = p.to + column;
   const float* residual = p.residual ? p.residual + column : nullptr;
   const BFloat16* bf16Residual = p.bf16Residual ? p.bf16Residual + column : nullptr;
-  for (int64_t row = 0; row < p.rows; ++row) {
-#pragma GCC unroll 2
-    for (int i = 0; i < kVectors; ++i) {
-      V y = hn::MulAdd(hn::LoadU(d, from + i * kLanes), scale, bias[i]);
-      if (residual) y = hn::Add(y, hn::LoadU(d, residual + row * p.residualStride + i * kLanes));
-      if (bf16Residual)
-        y = hn::Add(y, loadF32(d, bf16Residual + row * p.residualStride + i * kLanes));
-      storeProducts(ending(d, y), d, to + i * kLanes);
-    }
-    from += p.stride;
-    to += p.ldc;
-  }
+  // Vectors of several rows in turn: the steps of one wait for each other.
+  const auto finishSome = [&](int64_t row, auto together) HWY_ATTR {
+    constexpr int kAll = together * kVectors;
+    V y[kAll];
+    const auto inEach = [&](int64_t stride, auto step) HWY_ATTR {
+#pragma GCC unroll 8
+      for (int i = 0; i < kAll; ++i) step(i, (row + i / kVectors) * stride + i % kVectors * kLanes);
+    };
+    inEach(p.stride, [&](int i, int64_t at) HWY_ATTR {
+      y[i] = hn::MulAdd(hn::LoadU(d, from + at), scale, bias[i % kVectors]);
+    });
+    if (residual)
+      inEach(p.residualStride, [&](int i, int64_t at)
+                                   HWY_ATTR { y[i] = hn::Add(y[i], hn::LoadU(d, residual + at)); });
+    if (bf16Residual)
+      inEach(p.residualStride, [&](int i, int64_t at) HWY_ATTR {
+        y[i] = hn::Add(y[i], loadF32(d, bf16Residual + at));
+      });
+    inEach(0, [&](int i, int64_t) HWY_ATTR { y[i] = ending(d, y[i]); });
+    inEach(p.ldc, [&](int i, int64_t at) HWY_ATTR { storeProducts(y[i], d, to + at); });
+  };
+  constexpr bool kIsWhole = kLanes == hn::MaxLanes(hn::ScalableTag<float>());
+  int64_t row = 0;
+  if constexpr (kIsWhole && kRowsAtOnce >= 4)
+    for (; row + 4 <= p.rows; row += 4) finishSome(row, std::integral_constant<int, 4>());
+  if constexpr (kIsWhole && kRowsAtOnce >= 2 && kVectors > 1)
+    for (; row + 2 <= p.rows; row += 2) finishSome(row, std::integral_constant<int, 2>());
+  for (; row < p.rows; ++row) finishSome(row, std::integral_constant<int, 1>());
 }
 
 // As many whole vectors of D as fit, from `column` on; narrower ones follow.

@@ -32,6 +32,15 @@ void unaryLoop(const TileArgs& args) {
   const size_t lanes = hn::Lanes(d), count = args.count;
   float* out = static_cast<float*>(args.out);
   size_t i = 0;
+  for (constexpr size_t kAtOnce = 4; i + kAtOnce * lanes <= count; i += kAtOnce * lanes) {
+    VF32 v[kAtOnce];
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kAtOnce; ++j) v[j] = load(d, args.a, i + j * lanes);
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kAtOnce; ++j) v[j] = F::apply(d, v[j]);
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kAtOnce; ++j) hn::StoreU(v[j], d, out + i + j * lanes);
+  }
   for (; i + lanes <= count; i += lanes) hn::StoreU(F::apply(d, load(d, args.a, i)), d, out + i);
   if (i < count) storeFirst(F::apply(d, load(d, args.a, i, count - i)), d, out + i, count - i);
 }

@@ -8,6 +8,7 @@
 #include "backends/cpu/simd/targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
+#include "backends/cpu/simd/exponentials-inl.h"
 #include "backends/cpu/simd/vmath-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 
@@ -31,30 +32,6 @@ HWY_INLINE float largest(const float* x, size_t count) {
   for (; i + lanes <= count; i += lanes) most0 = hn::Max(most0, hn::LoadU(d, x + i));
   if (i < count) most1 = hn::Max(most1, loadFirst(d, x + i, count - i, lowest));
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
-}
-
-// Sum of e^(x - shift); also stores the terms when `terms` is given.
-HWY_INLINE float sumOfExponentials(const float* x, float shift, float* terms, size_t count) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  const auto by = hn::Set(d, shift);
-  auto sum = hn::Zero(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto e = vmath::expOfNegative(d, hn::Sub(hn::LoadU(d, x + i), by));
-    if (terms) hn::StoreU(e, d, terms + i);
-    sum = hn::Add(sum, e);
-  }
-  if (i < count) {
-    const size_t n = count - i;
-    const float nothing = -std::numeric_limits<float>::infinity();
-    const auto shifted = hn::Sub(loadFirst(d, x + i, n), by);
-    const auto e =
-        vmath::expOfNegative(d, hn::IfThenElse(hn::FirstN(d, n), shifted, hn::Set(d, nothing)));
-    if (terms) storeFirst(e, d, terms + i, n);
-    sum = hn::Add(sum, e);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
 void row(const float* x, float* y, int64_t length, bool logarithm) {
