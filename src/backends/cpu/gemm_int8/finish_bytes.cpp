@@ -131,9 +131,9 @@ void finishAll(const Finish& finish, const Sums& sums) {
 
 // Whole blocks of columns of one byte each, without zero points of columns: both vectors of a row
 // at once, as two of them are rounded, saturated and stored in fewer steps than one and one. Steps
-// of several rows in turn: those of one wait for each other, and CPUs see too few instructions ahead
-// to find another row's. kPlain: the result and the bytes of a residual are any u8, and the zero
-// point of these is 0.
+// of several rows in turn: those of one wait for each other, and CPUs see too few instructions
+// ahead to find another row's. kPlain: the result and the bytes of a residual are any u8, and the
+// zero point of these is 0.
 template <Residual kResidual, bool kStage, bool kPlain>
 void finishPairs(const Finish& finish, const Sums& sums) {
   static_assert(kBlockColumns == 2 * kLanes && kVectors == 1);

@@ -58,7 +58,8 @@ struct Block {
   // What will be b, or a part of it, to be fetched into cache meanwhile.
   const int8_t* next = nullptr;
   int64_t nextBytes = 0;
-  // [blocks][kBlockRows / blocks][kBlockColumns]; those beyond rows and columns may become anything.
+  // [blocks][kBlockRows / blocks][kBlockColumns]; those beyond rows and columns may become
+  // anything.
   int32_t* sums = nullptr;
 };
 
