@@ -30,7 +30,7 @@ CAMSHAFT_TARGET void multiplyRows(const uint8_t* const* rows, const RowParts& pa
       for (int v = 0; v < kVectors; ++v) sums[i][v] = addDots(sums[i][v], quad, columns[v]);
     }
   };
-  if (parts.quads % kStepQuads == 0) {
+  if (parts.quads % kStepQuads == 0) {  // no step of B ends within a part
     for (int64_t part = 0; part < parts.count; ++part) {
       int64_t at = 2 * parts.at[part];
       for (int64_t left = parts.quads; left > 0; left -= kStepQuads) {

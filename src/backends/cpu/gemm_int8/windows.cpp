@@ -26,7 +26,7 @@ std::shared_ptr<const void> loadConv(std::span<const std::byte> bytes) {
 }
 
 bool canFillLines(const ConvParams& params) {
-  return params.groups == 1 && params.dilations[1] == 1 &&
+  return params.groups == 1 && params.channels > 0 && params.dilations[1] == 1 &&
          params.kernel[0] * params.kernel[1] > 1 && params.strides[1] * params.channels % 2 == 0;
 }
 
