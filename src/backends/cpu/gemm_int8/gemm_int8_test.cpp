@@ -151,7 +151,7 @@ TEST(GemmInt8, MultipliesWholeSteps) {
 
 // Windows whose lines vectors read in place, filled up to quads or not, and such as they cannot.
 TEST(GemmInt8, ConvolvesLines) {
-  for (const std::string channels : {"0", "1", "2", "3", "4", "7", "24", "65"})
+  for (const std::string channels : {"1", "2", "3", "4", "7", "24", "65"})
     for (const std::string attrs :
          {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",
           "strides = [2, 2], dilations = [1, 1], pads_begin = [1, 1], pads_end = [0, 1]",

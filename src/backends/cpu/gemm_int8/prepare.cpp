@@ -183,6 +183,7 @@ Verdict supportsConv(const Node& node, const BuildContext&) {
   if (Verdict verdict = supportsImage(node); !verdict) return verdict;
   if (hasFilterPerChannel(node.inputs[1]->shape(), node.as<ConvAttrs>().groups))
     return Verdict::no("only where several channels are summed up");
+  if (node.inputs[1]->shape()[1].isConstant(0)) return Verdict::no("needs channels to sum up");
   return Verdict::yes();
 }
 
