@@ -1,7 +1,7 @@
 #pragma once
 
 // Accuracy-aware builds: a network, data and a bound in, the fastest mix of precisions that keeps
-// the bound out, as settings of the network and its configuration. Not part of TensorRT's interface.
+// the bound out, as settings of the network and its configuration. Not part of TensorRT's API.
 
 #include "CamshaftQuantize.h"
 #include "NvInfer.h"

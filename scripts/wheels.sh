@@ -3,9 +3,9 @@
 #
 #   scripts/wheels.sh [ARCH...]     x86_64, aarch64; both unless named
 #
-# The other machine's is cross-compiled, with the distribution's compiler and libraries for it, which
-# are installed where they are missing (as root). A wheel runs on glibc of the machine that made it,
-# or later, and its tag says so.
+# The other machine's is cross-compiled, with the distribution's compiler and libraries for it,
+# which are installed where they are missing (as root). A wheel runs on glibc of the machine that
+# made it, or later, and its tag says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=.venv/bin/python

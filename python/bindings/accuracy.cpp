@@ -13,7 +13,7 @@ using namespace nvinfer1;
 
 namespace {
 
-// Calls a function with the samples' numbers and, for each, the outputs: name, type, shape, address.
+// Calls a function with the samples' numbers and each output's name, type, shape and address.
 class CalledMetric final : public IAccuracyMetric {
  public:
   explicit CalledMetric(nb::object call) : call_(std::move(call)) {}

@@ -33,8 +33,8 @@ struct Scope {
   std::unordered_map<std::string_view, Item> values;
   std::unordered_set<std::string_view> poisoned;  // outputs of nodes that could not be imported
 
-  // Names in the graph of what this scope's nodes become. A node of a function or loop becomes one for
-  // every call and iteration, so names from inside are shortened where they are very long.
+  // Names in the graph of what this scope's nodes become. A node of a function or loop becomes one
+  // for every call and iteration, so names from inside are shortened where they are very long.
   void enter(std::string_view caller);  // sets the prefix
   std::string named(std::string_view own) const;
   std::string named(const wire::Node& node) const;

@@ -32,8 +32,8 @@ bool isIndex(const Value* value);
 // Of a Pad that moves elements around the edges of dimensions; null where the node is another.
 const PadAttrs* rollOf(const Node* node);
 
-// Whether all sizes in the node's attributes have values wherever the value has been computed: those
-// of its shape do, and those that no node decides.
+// Whether all sizes in the node's attributes have values wherever the value has been computed:
+// those of its shape do, and those that no node decides.
 bool knowsSizesWith(const Graph& graph, const Node& node, const Value* value);
 
 // Where each node stands.

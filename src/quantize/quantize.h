@@ -1,5 +1,5 @@
-// A model in few bits: the caller's ONNX model with QuantizeLinear and DequantizeLinear nodes around
-// its products, for any runtime.
+// A model in few bits: the caller's ONNX model with QuantizeLinear and DequantizeLinear nodes
+// around its products, for any runtime.
 #pragma once
 
 #include <filesystem>

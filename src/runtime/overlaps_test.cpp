@@ -80,8 +80,8 @@ TEST(Overlaps, SizesThatARunDecidesAreLookedAtThen) {
   EXPECT_NO_THROW(requireApart(step, smaller));
 }
 
-// What is said of an engine with inputs "a" and "b" and outputs "y" and "z", of which "y" may be "a"
-// in place, at the ranges given in this order.
+// What is said of an engine with inputs "a" and "b" and outputs "y" and "z", of which "y" may be
+// "a" in place, at the ranges given in this order.
 std::string verdictOnTensors(std::vector<MemoryRange> ranges) {
   Plan plan;
   plan.inputs = {{.name = "a"}, {.name = "b"}};

@@ -360,7 +360,7 @@ def test_qlinear_pools_and_rows(kind):
 @pytest.mark.parametrize("last", [0, 1])
 def test_qlinear_conv(last):
     x = quantised((2, 9, 7, 4) if last else (2, 4, 9, 7))
-    # Pairs of these weights add up to 128 at most: ONNX Runtime's convolutions saturate beyond that on x86 without VNNI.
+    # Pairs of these weights add up to 128 at most: beyond, ONNX Runtime's convolutions saturate on x86 without VNNI.
     check("QLinearConv", *x, integers(-64, 64, (6, 4, 3, 3), numpy.int8), floats(6, scale=0.01) ** 2 + f32(0.01),
           numpy.zeros(6, numpy.int8), f32(0.3), numpy.array(100, numpy.uint8), integers(-500, 500, (6,), numpy.int32),
           channels_last=last, pads=[1, 1, 1, 1], constants=(1, 2, 3, 4, 5, 6, 7, 8))

@@ -1,5 +1,5 @@
-// TensorRT's flags, of today and of the past, that do nothing here: with the reason, so that scripts
-// learn it. A flag that asks something of the library is not among them: the library answers.
+// TensorRT's flags, of today and of the past, that do nothing here: with the reason, for
+// scripts. A flag that asks something of the library is not among them: the library answers.
 #include "flag.h"
 
 namespace trtexec {

@@ -48,8 +48,8 @@ void writeEpilogue(const FusedEpilogue& fused, Prepared& prepared, ByteWriter& w
 // and that only where the program does not read it again.
 bool overwritesResidual(const Node& node, int input, int ownBias = -1);
 
-// Floats of a step's own, which `pack` writes where zeros are. They may be as many as the model has,
-// so nobody copies them on their way to the engine's weights.
+// Floats of a step's own, which `pack` writes where zeros are. They may be as many as the model
+// has, so nobody copies them on their way to the engine's weights.
 StepInput packedInput(int64_t floats, FunctionRef<void(float*)> pack);
 
 }  // namespace camshaft::cpu

@@ -37,8 +37,9 @@ struct ByteForm {
 };
 
 // In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution
-// taps; a filter's lines may be filled up to quads with zeros (canFillLines()). A picture of one spatial dimension has height 1. Groups are packed one after the other; for
-// a depthwise convolution there is one.
+// taps; a filter's lines may be filled up to quads with zeros (canFillLines()). A picture of one
+// spatial dimension has height 1. Groups are packed one after the other; for a depthwise
+// convolution there is one.
 struct ConvParams {
   int64_t channels = 0, groups = 1;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};

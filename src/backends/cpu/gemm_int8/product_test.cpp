@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "backends/cpu/gemm/partition.h"
 #include "backends/cpu/gemm_int8/finish.h"
 #include "backends/cpu/simd/amx_tiles.h"
 #include "backends/cpu/simd/isa.h"
@@ -102,31 +101,37 @@ TEST(Int8Product, IsExactForAllSignsSizesAndInstructionSets) {
   setIsa(availableIsas().front());
 }
 
-// Sums of the first rows of A, [..][k], and columns of B, [k][32], but for what A's zero point adds.
+// Sums of the first rows of A, [..][k], and blocks of columns of B, [k][blocks * 32], without what
+// A's zero adds: those of one block behind the other's, with so many columns of the last.
 std::vector<int32_t> sumsBy(const Multiplier& multiplier, const std::vector<uint8_t>& a,
                             const std::vector<uint8_t>& b, int64_t k, int64_t count,
-                            int64_t columns) {
+                            int64_t columns, int64_t blocks = 1) {
   const Layout& layout = *multiplier.layout;
+  const int64_t n = blocks * kBlockColumns;
   std::vector<uint8_t> rows(kBlockRows / layout.stripRows * layout.stripBytes(k));
-  std::vector<uint8_t> packed(layout.blockBytes(k));
-  std::vector<int32_t> columnSums(kBlockColumns);
+  std::vector<uint8_t> packed(packedColumnsBytes(layout, k, n));
+  std::vector<int32_t> columnSums(n);
   for (int64_t row = 0; row < count; row += layout.stripRows)
     packRows(layout, a.data() + row * k, std::min(layout.stripRows, count - row), k,
              rowFlip(layout, false), rows.data() + row / layout.stripRows * layout.stripBytes(k));
-  packColumns(layout, k, kBlockColumns, b.data(), false, 0, packed.data(), columnSums.data());
+  packColumns(layout, k, n, b.data(), false, 0, packed.data(), columnSums.data());
   std::vector<int32_t> sums(kBlockRows * kBlockColumns, 7);
   const TileScope tiles(multiplier.usesTiles);
   multiplier.multiply({.a = rows.data(),
                        .b = reinterpret_cast<const int8_t*>(packed.data()),
                        .k = k,
+                       .blocks = blocks,
                        .rows = count,
                        .columns = columns,
                        .sums = sums.data()});
   const int32_t zero = rowValue(layout, rowFlip(layout, false));
   std::vector<int32_t> result;
-  for (int64_t row = 0; row < count; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      result.push_back(sums[row * kBlockColumns + column] - zero * columnSums[column]);
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t row = 0; row < count; ++row) {
+      const int64_t first = (block * (kBlockRows / blocks) + row) * kBlockColumns;
+      for (int64_t column = 0; column < (block + 1 < blocks ? kBlockColumns : columns); ++column)
+        result.push_back(sums[first + column] - zero * columnSums[block * kBlockColumns + column]);
+    }
   return result;
 }
 
@@ -155,37 +160,19 @@ std::vector<uint8_t> columnsFrom(const std::vector<uint8_t>& b, int64_t n, int64
 TEST(Int8Product, BlocksAtOnceHaveTheSumsOfEach) {
   constexpr int64_t kDepth = 203;
   std::mt19937 random(6);
-  for (const Multiplier& multiplier : availableMultipliers()) {
+  const std::vector<Multiplier> all = availableMultipliers();
+  for (const Multiplier& multiplier : all) {
     const int64_t blocks = multiplier.blocksAtOnce, n = blocks * kBlockColumns;
-    const int64_t most = kBlockRows / blocks;
-    const std::vector<uint8_t> a = randomBytes(most * kDepth, false, false, random);
+    const std::vector<uint8_t> a = randomBytes(kBlockRows * kDepth, false, false, random);
     const std::vector<uint8_t> b = randomBytes(kDepth * n, true, true, random);
-    const Layout& layout = *multiplier.layout;
-    if (layout.kind != kQuads.kind) continue;
-    std::vector<const uint8_t*> rows;
-    for (int64_t row = 0; row < most; ++row) rows.push_back(a.data() + row * kDepth);
-    std::vector<uint8_t> strips(ceilDiv(most, layout.stripRows) * layout.stripBytes(kDepth));
-    for (int64_t row = 0; row < most; row += layout.stripRows)
-      packRows(layout, rows[row], layout.stripRows, kDepth, 0,
-               strips.data() + row / layout.stripRows * layout.stripBytes(kDepth));
-    std::vector<uint8_t> packed(packedColumnsBytes(layout, kDepth, n));
-    std::vector<int32_t> columnSums(n), sums(kBlockRows * kBlockColumns);
-    packColumns(layout, kDepth, n, b.data(), false, 0, packed.data(), columnSums.data());
     for (const int64_t count : {1, 5, 6, 7, 12, 25, 60, 63, 64}) {
-      const TileScope tiles(multiplier.usesTiles);
-      multiplier.multiply({.a = strips.data(),
-                           .b = reinterpret_cast<const int8_t*>(packed.data()),
-                           .k = kDepth,
-                           .blocks = blocks,
-                           .rows = count,
-                           .sums = sums.data()});
-      for (int64_t block = 0; block < blocks; ++block) {
-        const auto begin = sums.begin() + block * most * kBlockColumns;
-        EXPECT_EQ(std::vector<int32_t>(begin, begin + count * kBlockColumns),
-                  sumsBy(availableMultipliers().front(), a,
-                         columnsFrom(b, n, block * kBlockColumns), kDepth, count, kBlockColumns))
-            << multiplier.name << " " << count << " block " << block;
-      }
+      std::vector<int32_t> expected;
+      for (int64_t column = 0; column < n; column += kBlockColumns)
+        for (const int32_t sum :
+             sumsBy(all.front(), a, columnsFrom(b, n, column), kDepth, count, kBlockColumns))
+          expected.push_back(sum);
+      EXPECT_EQ(sumsBy(multiplier, a, b, kDepth, count, kBlockColumns, blocks), expected)
+          << multiplier.name << " " << count;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Arm's sums of four byte products (sdot), for CPUs that have no usmmla. Compiled for CPUs that have
-// them and run only on those: nothing here may be inline code of others, whose copy the linker
+// Arm's sums of four byte products (sdot), for CPUs that have no usmmla. Compiled for CPUs that
+// have them and run only on those: nothing here may be inline code of others, whose copy the linker
 // could keep for everybody.
 #include "backends/cpu/gemm_int8/tile.h"
 

@@ -74,8 +74,8 @@ void takeApart(const uint8_t* a, int64_t rows, int64_t steps, Pairs& pairs) {
 
 // A few rows by kVectors vectors of columns, whose quads begin at `b`; sums of earlier steps are
 // added where there are some. Highway may keep two sums for each, which only together are what was
-// asked for. No struct of vectors: the constructor that GCC makes for one lacks the target's options
-// on aarch64.
+// asked for. No struct of vectors: the constructor that GCC makes for one lacks the target's
+// options on aarch64.
 template <int kCount>
 void multiplyRows(const Pairs& pairs, int64_t quads, const int8_t* const (&b)[kVectors], bool adds,
                   int32_t* const (&to)[kVectors]) {

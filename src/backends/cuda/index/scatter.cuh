@@ -9,8 +9,8 @@ __device__ __forceinline__ Index rowOfElement(const I* indices, Index element,
   return isInside<kAxis, kShorter>(at, sizes) ? positionAt(at, strides) : Index(-1);
 }
 
-// Which of the next updates go to a block's rows, found by all threads and then known to all, in the
-// order of the updates: sums of floats depend on it.
+// Which of the next updates go to a block's rows, found by all threads and then known to all, in
+// the order of the updates: sums of floats depend on it.
 template <int kThreads, int kEach>
 struct ScatterHits {
   static constexpr int kWarps = kThreads / 32;

@@ -192,8 +192,8 @@ CUtensorMap encode(const BoxedTensor& tensor, DataType type, void* data, int swi
   return map;
 }
 
-// Of what drivers up to CUDA 13.1 encode for images of less than 128 KiB, NVIDIA's own CUTLASS takes
-// a bit out again, and so do we: no document says what it does.
+// Of what drivers up to CUDA 13.1 encode for images of less than 128 KiB, NVIDIA's own CUTLASS
+// takes a bit out again, and so do we: no document says what it does.
 void correctSmallImages(CUtensorMap& map, uint64_t bytes) {
   constexpr int kLastWrong = 13010;
   constexpr uint64_t kSmall = 128 << 10, kWrongBit = uint64_t{1} << 21;

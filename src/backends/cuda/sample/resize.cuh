@@ -1,4 +1,4 @@
-// One dimension of a resize. Rules, printed with the kernel, hold what the operator's attributes say.
+// One dimension of a resize. Rules, printed with the kernel, hold the operator's attributes.
 enum class ResizeMode { kNearest, kLinear, kCubic };
 enum class ResizeCoordinates {
   kHalfPixel,

@@ -22,8 +22,9 @@ __device__ __forceinline__ void readMoments(Place& place, int row) {
   }
 }
 
-// Where pair j of a thread's sums begins in a row of the tile: wgmma gives it columns 8j + 2(lane%4)
-// and the next. With kQuads B's columns are packed so that pairs 2i and 2i + 1 are four neighbours.
+// Where pair j of a thread's sums begins in a row of the tile: wgmma gives it columns
+// 8j + 2(lane%4) and the next. With kQuads B's columns are packed so that pairs 2i and 2i + 1 are
+// four neighbours.
 __device__ __forceinline__ constexpr int columnOf(int j, int lane) {
   return kQuads ? j / 2 * 16 + lane % 4 * 4 + j % 2 * 2 : j * 8 + lane % 4 * 2;
 }
@@ -253,8 +254,8 @@ __device__ __forceinline__ void sendRows(const Maps& maps, u32 column, const Til
   }
 }
 
-// Where a thread has its words of a column of the residual's tile, or of results in their place, for
-// its first row: neighbours of eight rows, as the copies' swizzle spreads them over all banks.
+// Where a thread has its words of a column of the residual's tile, or of results in their place,
+// for its first row: neighbours of eight rows, as the copies' swizzle spreads them over all banks.
 struct TileWords {
   u32 at[kLine / 16];
   __device__ __forceinline__ TileWords(u32 tile, int row) {
