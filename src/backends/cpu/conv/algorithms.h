@@ -48,7 +48,6 @@ void conv16(Type16 type, const ConvCall& call);
 
 int64_t packedDepthwiseFloats(const ConvShape& shape);
 void packDepthwise(const ConvShape& shape, const float* weights, float* packed);
-int64_t depthwiseWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);
 void depthwiseConv(const ConvCall& call);
 
 int64_t packedWinogradFloats(const ConvShape& shape);

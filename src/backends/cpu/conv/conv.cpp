@@ -111,7 +111,7 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
     case ConvAlgorithm::kF16:
       return conv16WorkspaceFloats(Type16::kF16, shape, extent, threads);
     case ConvAlgorithm::kDepthwise:
-      return depthwiseWorkspaceFloats(shape, extent, threads);
+      return 0;
     case ConvAlgorithm::kWinograd:
       return winogradWorkspaceFloats(shape, extent, threads);
   }

@@ -32,15 +32,6 @@ struct Products {
   int64_t ldc;
 };
 
-template <class D>
-HWY_INLINE void storeProducts(hn::Vec<D> v, D d, float* to) {
-  hn::StoreU(v, d, to);
-}
-template <class D>
-HWY_INLINE void storeProducts(hn::Vec<D> v, D d, BFloat16* to) {
-  hn::StoreU(narrowedByUnit(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(to));
-}
-
 // As many as there are registers for.
 constexpr bool kHas32Registers = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;
 constexpr int kRowsAtOnce = hn::MaxLanes(hn::ScalableTag<float>()) == 1 ? 1
@@ -81,7 +72,7 @@ HWY_INLINE void finishColumns(D d, const E& ending, const Products<T> p, int64_t
         y[i] = hn::Add(y[i], loadF32(d, bf16Residual + at));
       });
     inEach(0, [&](int i, int64_t) HWY_ATTR { y[i] = ending(d, y[i]); });
-    inEach(p.ldc, [&](int i, int64_t at) HWY_ATTR { storeProducts(y[i], d, to + at); });
+    inEach(p.ldc, [&](int i, int64_t at) HWY_ATTR { storeByUnit(y[i], d, to + at); });
   };
   constexpr bool kIsWhole = kLanes == hn::MaxLanes(hn::ScalableTag<float>());
   int64_t row = 0;
@@ -184,8 +175,7 @@ void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t
 void finishProductsBf16(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                         int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
   BFloat16* block = c + row * ldc + column;
-  constexpr bool kWantsUnit = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) == 16;
-  if (!epilogue.post && (!kWantsUnit || hasGemm16(Type16::kBf16))) {
+  if (!epilogue.post && (!kNarrowsByUnit || hasGemm16(Type16::kBf16))) {
     finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
     return;
   }

@@ -32,7 +32,9 @@ HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowed(D, hn::Vec<D> v) {
   return hn::DemoteTo(hn::Rebind<uint16_t, D>(), hn::BitCast(integers, chosen));
 }
 
-// The same for code that runs only where hasGemm16(): those CPUs have an instruction for it.
+// Whether narrowedByUnit() is for CPUs with hasGemm16(kBf16) alone, which have an instruction for it.
+inline constexpr bool kNarrowsByUnit = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) == 16;
+
 template <class D>
 HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowedByUnit(D d, hn::Vec<D> v) {
 #if HWY_ARCH_X86
@@ -55,6 +57,42 @@ HWY_INLINE hn::Vec<D> loadF32(D d, const BFloat16* p) {
   return widened(d, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(p)));
 }
 
+// Two vectors that lie side by side.
+template <class D>
+HWY_INLINE void loadTwoF32(D d, const float* p, hn::Vec<D>& first, hn::Vec<D>& second) {
+  first = hn::LoadU(d, p);
+  second = hn::LoadU(d, p + hn::MaxLanes(D()));
+}
+template <class D>
+HWY_INLINE void loadTwoF32(D d, const BFloat16* p, hn::Vec<D>& first, hn::Vec<D>& second) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (hn::MaxLanes(D()) == 16) {  // one step each: halves move up, and leave zeros
+    alignas(64) static constexpr uint16_t kPlaces[64] = {
+        0, 0,  0, 1,  0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,  0, 8,  0, 9,  0, 10,
+        0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0, 16, 0, 17, 0, 18, 0, 19, 0, 20, 0, 21,
+        0, 22, 0, 23, 0, 24, 0, 25, 0, 26, 0, 27, 0, 28, 0, 29, 0, 30, 0, 31};
+    constexpr __mmask32 kUpper = 0xaaaaaaaa;
+    const __m512i halves = _mm512_loadu_si512(p);
+    first.raw = _mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(kUpper, _mm512_load_si512(kPlaces), halves));
+    second.raw = _mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(kUpper, _mm512_load_si512(kPlaces + 32), halves));
+    return;
+  }
+#endif
+#if HWY_ARCH_ARM
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    const hn::Repartition<uint16_t, D> all;
+    const auto halves = hn::LoadU(all, reinterpret_cast<const uint16_t*>(p));
+    first = hn::BitCast(d, hn::InterleaveLower(all, hn::Zero(all), halves));
+    second = hn::BitCast(d, hn::InterleaveUpper(all, hn::Zero(all), halves));
+    return;
+  }
+#endif
+  first = loadF32(d, p);
+  second = loadF32(d, p + hn::MaxLanes(D()));
+}
+
 template <class D>
 HWY_INLINE void storeF32(hn::Vec<D> v, D d, float* p) {
   hn::StoreU(v, d, p);
@@ -62,6 +100,16 @@ HWY_INLINE void storeF32(hn::Vec<D> v, D d, float* p) {
 template <class D>
 HWY_INLINE void storeF32(hn::Vec<D> v, D d, BFloat16* p) {
   hn::StoreU(narrowed(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p));
+}
+
+// The same by narrowedByUnit().
+template <class D>
+HWY_INLINE void storeByUnit(hn::Vec<D> v, D d, float* p) {
+  hn::StoreU(v, d, p);
+}
+template <class D>
+HWY_INLINE void storeByUnit(hn::Vec<D> v, D d, BFloat16* p) {
+  hn::StoreU(narrowedByUnit(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p));
 }
 
 // The first n elements alone; the other lanes are zero.

@@ -22,10 +22,6 @@ HWY_INLINE void convertRow(const From* from, int64_t count, To* to) {
 }
 
 void widen(const BFloat16* from, int64_t count, float* to) { convertRow(from, count, to); }
-void widenAll(const BFloat16* from, int64_t stride, int64_t rows, int64_t count, float* to) {
-  if (count == stride) return convertRow(from, rows * count, to);
-  for (int64_t row = 0; row < rows; ++row) convertRow(from + row * stride, count, to + row * count);
-}
 void narrow(const float* from, int64_t count, BFloat16* to) { convertRow(from, count, to); }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
@@ -35,14 +31,10 @@ HWY_AFTER_NAMESPACE();
 namespace camshaft::cpu {
 
 HWY_EXPORT(widen);
-HWY_EXPORT(widenAll);
 HWY_EXPORT(narrow);
 
 void widenRow(const BFloat16* from, int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(widen)(from, count, to);
-}
-void widenRows(const BFloat16* from, int64_t stride, int64_t rows, int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(widenAll)(from, stride, rows, count, to);
 }
 void narrowRow(const float* from, int64_t count, BFloat16* to) {
   HWY_DYNAMIC_DISPATCH(narrow)(from, count, to);

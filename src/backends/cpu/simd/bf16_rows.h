@@ -8,8 +8,6 @@
 namespace camshaft::cpu {
 
 void widenRow(const BFloat16* from, int64_t count, float* to);
-// Rows `stride` halves apart, side by side.
-void widenRows(const BFloat16* from, int64_t stride, int64_t rows, int64_t count, float* to);
 // Rounds to nearest, ties to even.
 void narrowRow(const float* from, int64_t count, BFloat16* to);
 
