@@ -63,6 +63,9 @@ int64_t wholeRows(int64_t rows) { return ceilDiv(rows, kRows16) * kRows16; }
 
 template <class T>
 void packMatrixRows(const T* a, int64_t lda, int64_t k, int64_t rows, const Panel16& panel) {
+#if defined(__x86_64__)
+  if (panel.type == Type16::kBf16) return packBf16Matrix(a, lda, rows, k, panel.steps);
+#endif
   const T* from[kRows16];
   for (int64_t i = 0; i < rows; ++i) from[i] = a + i * lda;
   packRows16(from, rows, k, panel);

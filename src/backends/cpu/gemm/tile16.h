@@ -66,6 +66,10 @@ void packBf16Rows(const float* const* from, int64_t rows, int64_t count, uint16_
 void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count, uint16_t* panel);
 void packF16Rows(const float* const* from, int64_t rows, int64_t count, const Panel16& panel);
 #if defined(__x86_64__)
+// The same of rows `stride` values apart, sooner.
+void packBf16Matrix(const float* a, int64_t stride, int64_t rows, int64_t count, uint16_t* panel);
+void packBf16Matrix(const uint16_t* a, int64_t stride, int64_t rows, int64_t count,
+                    uint16_t* panel);
 // `count` values in a row, filled up with zeros to whole steps.
 void copyBf16(const float* from, int64_t count, uint16_t* to);
 void copyBf16(const uint16_t* from, int64_t count, uint16_t* to);

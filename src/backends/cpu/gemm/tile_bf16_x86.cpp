@@ -58,6 +58,21 @@ CAMSHAFT_AVX512 inline void packRows(const T* const* from, int64_t rows, int64_t
   }
 }
 
+// Rows `stride` values apart, a step of all of them after the other.
+template <class T>
+CAMSHAFT_AVX512 inline void packMatrix(const T* a, int64_t stride, int64_t rows, int64_t count,
+                                       uint16_t* panel) {
+  for (; count > 0; count -= kDepth16, a += kDepth16, panel += kStepHalves16) {
+    const T* from = a;
+    if (count >= kDepth16)
+      for (int64_t i = 0; i < rows; ++i, from += stride)
+        _mm512_storeu_si512(panel + i * kDepth16, loadHalves(from, kDepth16));
+    else
+      for (int64_t i = 0; i < rows; ++i, from += stride)
+        _mm512_storeu_si512(panel + i * kDepth16, loadHalves(from, count));
+  }
+}
+
 template <class T>
 CAMSHAFT_AVX512 inline void copyRows(const T* from, int64_t stride, int64_t rows, int64_t count,
                                      uint16_t* to) {
@@ -230,6 +245,16 @@ CAMSHAFT_AVX512 void packBf16Rows(const float* const* from, int64_t rows, int64_
 CAMSHAFT_AVX512 void packBf16Rows(const uint16_t* const* from, int64_t rows, int64_t count,
                                   uint16_t* panel) {
   packRows(from, rows, count, panel);
+}
+
+CAMSHAFT_AVX512 void packBf16Matrix(const float* a, int64_t stride, int64_t rows, int64_t count,
+                                    uint16_t* panel) {
+  packMatrix(a, stride, rows, count, panel);
+}
+
+CAMSHAFT_AVX512 void packBf16Matrix(const uint16_t* a, int64_t stride, int64_t rows, int64_t count,
+                                    uint16_t* panel) {
+  packMatrix(a, stride, rows, count, panel);
 }
 
 CAMSHAFT_AVX512 void copyBf16(const float* from, int64_t count, uint16_t* to) {
