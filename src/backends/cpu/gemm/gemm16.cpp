@@ -152,8 +152,8 @@ struct Waiting {
   int64_t stride;  // floats between its rows
 };
 
-// Each panel of A fetches its share of the columns that are next. Behind the last ones lie other
-// weights, most likely the next to be read; fetching cannot fault.
+// All panels of A together fetch the columns that are next. Behind the last ones lie other weights,
+// most likely the next to be read; fetching cannot fault.
 void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting& part) {
   const int64_t steps = steps16(block.k), packedK = std::max(block.k, block.packedK);
   const int64_t panelHalves = panelHalves16(block.type, packedK);
@@ -161,7 +161,9 @@ void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting
   const auto multiply = isF16 ? multiplyF16 : multiplyBf16;
   const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kBlocking.passSteps));
   const int64_t nextHalves = part.stride / kColumns16 * panelHalves;
-  const int64_t aheadLines = ceilDiv(kStepHalves16, ceilDiv(block.rows, kRows16) * 32);
+  constexpr int64_t kRuns = 4, kLineHalves = 32;
+  const int64_t rowPanels = ceilDiv(block.rows, kRows16);
+  const int64_t aheadLines = ceilDiv(kStepHalves16 / kLineHalves, rowPanels * kRuns);
   const int64_t endRow = part.row + part.rows;
   for (int64_t group = 0; group < part.columns; group += kBlocking.groupColumns) {
     const int64_t end = std::min(part.columns, group + kBlocking.groupColumns);
@@ -188,8 +190,10 @@ void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting
                     .accumulate = pass > 0,
                     .products = part.products + (row - part.row) * part.stride + panel,
                     .stride = part.stride,
-                    .ahead = b + nextHalves + row / kRows16 * aheadLines * 32 * depth,
-                    .aheadBytes = aheadLines * 64});
+                    .ahead = b + nextHalves + row / kRows16 * depth * aheadLines * kLineHalves,
+                    .aheadLines = aheadLines,
+                    .aheadRuns = kRuns,
+                    .aheadStride = rowPanels * depth * aheadLines * kLineHalves * 2});
         }
       }
       done += depth;

@@ -100,9 +100,11 @@ struct Tile16 {
   bool accumulate = false;
   float* products = nullptr;
   int64_t stride = 0;  // floats between the products' rows
-  // Meanwhile x86-64 brings so many bytes per step from here on to L2.
+  // Meanwhile x86-64 brings, at each step, the next so many cache lines of each of so many runs to
+  // L2, which begin here and lie so many bytes apart: a core reads several runs of memory faster
+  // than one.
   const uint16_t* ahead = nullptr;
-  int64_t aheadBytes = 0;
+  int64_t aheadLines = 0, aheadRuns = 0, aheadStride = 0;
 };
 // By a thread that holds a TileScope(bf16UsesTiles()).
 void multiplyBf16(const Tile16& tile);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kTileSize = 16;  // rows of A's tiles, columns of B's
 constexpr int64_t kTileHalves = 16 * 32;
+constexpr int64_t kLineBytes = 64;
 constexpr __mmask16 kAll = 0xffff;  // the unmasked forms warn in GCC 12
 
 bool& tilesAllowed() {
@@ -211,9 +212,10 @@ CAMSHAFT_AMX void multiplyOnTiles(const Tile16& t) {
   for (int64_t tap = 0; tap < t.tapCount; ++tap) {
     const char* a = begin + 2 * tapOf(t, tap);
     for (int64_t step = 0; step < t.steps; ++step, a += aStep, b += kStepHalves16 * 2) {
-      for (int64_t line = 0; line < t.aheadBytes; line += 64)
-        __builtin_prefetch(ahead + line, 0, 2);
-      ahead += t.aheadBytes;
+      for (int64_t run = 0; run < t.aheadRuns; ++run)
+        for (int64_t line = 0; line < t.aheadLines; ++line)
+          __builtin_prefetch(ahead + run * t.aheadStride + line * kLineBytes, 0, 2);
+      ahead += t.aheadLines * kLineBytes;
       _tile_loadd(4, a, aRow);
       _tile_loadd(6, b, 64);
       _tile_dpbf16ps(0, 4, 6);
