@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/cpu/conv/depthwise_blocks.h"
-#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/gemm/partition.h"
 #include "support/thread_pool.h"
@@ -167,7 +166,7 @@ inline bool endsInRegisters(const ConvCall& call, int64_t pixels) {
   constexpr Activation kShort[] = {Activation::kNone, Activation::kRelu, Activation::kClip,
                                    Activation::kHardSwish};
   const bool isShort = std::ranges::count(kShort, epilogue.activation) > 0;
-  const bool canRound = !call.bf16Output || !kNarrowsByUnit || hasGemm16(Type16::kBf16);
+  const bool canRound = !call.bf16Output || mayNarrowByUnit();
   return isShort && canRound && pixels >= kPixels && !epilogue.residual && !epilogue.bf16Residual &&
          !epilogue.post;
 }

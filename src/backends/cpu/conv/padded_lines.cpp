@@ -32,12 +32,10 @@ PaddedLines::PaddedLines(const ConvShape& shape, const ConvExtent& extent, float
   for (int64_t ky = 0; ky < shape.kernel[0]; ++ky)
     for (int64_t done = 0; done < run;) {
       const int64_t place = at % kDepth16, count = std::min(run - done, kDepth16 - place);
-      const uint32_t loaded = count == 32 ? ~uint32_t{0} : (uint32_t{1} << count) - 1;
-      // The first piece of a step fills it up with zeros.
-      pieces_.push_back({.from = ky * shape.dilation[0] * pitch_ + done,
-                         .to = at / kDepth16 * kStepHalves16 + place,
-                         .loaded = loaded,
-                         .stored = place == 0 ? ~uint32_t{0} : loaded});
+      const uint32_t bits = count == 32 ? ~uint32_t{0} : (uint32_t{1} << count) - 1;
+      if (place == 0) steps_.emplace_back();
+      steps_.back().push_back(
+          {.from = ky * shape.dilation[0] * pitch_ + done - place, .bits = bits << place});
       done += count;
       at += count;
     }
@@ -83,22 +81,58 @@ void PaddedLines::fillLine(const T* input, int64_t line, uint16_t* to) const {
   if (left + inside < size) std::fill(to + left + inside, to + size, uint16_t{0});
 }
 
-__attribute__((target("avx512f,avx512bw"))) void PaddedLines::pack(int64_t pixel, int64_t count,
-                                                                   uint16_t* panel) const {
+#define CAMSHAFT_AVX512 __attribute__((target("avx512f,avx512bw")))
+
+namespace {
+
+// A step of a panel's rows, of so many pieces or, 0, of any number. Halves of none are zeros.
+template <int kPieces, class Piece>
+CAMSHAFT_AVX512 void packStep(const uint16_t* const* patches, int64_t count,
+                              const std::vector<Piece>& pieces, uint16_t* panel) {
+  const int64_t number = kPieces > 0 ? kPieces : static_cast<int64_t>(pieces.size());
+  for (int64_t i = 0; i < count; ++i, panel += kDepth16) {
+    __m512i row = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < number; ++p)
+      row = _mm512_mask_loadu_epi16(row, pieces[p].bits, patches[i] + pieces[p].from);
+    _mm512_storeu_si512(panel, row);
+  }
+}
+
+}  // namespace
+
+CAMSHAFT_AVX512 void PaddedLines::pack(int64_t pixel, int64_t count, uint16_t* panel) const {
   static_assert(kDepth16 == 32);
   int64_t x = pixel % outWidth_, y = pixel / outWidth_ % outHeight_;
   int64_t image = pixel / (outWidth_ * outHeight_);
-  for (int64_t i = 0; i < count; ++i, panel += kDepth16) {
-    const uint16_t* patch = halves_ + (image * lines_ + y * shape_.stride[0]) * pitch_ +
-                            x * shape_.stride[1] * shape_.inChannels;
-    for (const Piece& piece : pieces_)
-      _mm512_mask_storeu_epi16(panel + piece.to, piece.stored,
-                               _mm512_maskz_loadu_epi16(piece.loaded, patch + piece.from));
+  const uint16_t* patches[kRows16];
+  for (int64_t i = 0; i < count; ++i) {
+    patches[i] = halves_ + (image * lines_ + y * shape_.stride[0]) * pitch_ +
+                 x * shape_.stride[1] * shape_.inChannels;
     if (++x < outWidth_) continue;
     x = 0;
     if (++y < outHeight_) continue;
     y = 0;
     ++image;
+  }
+  for (const std::vector<Piece>& pieces : steps_) {
+    switch (pieces.size()) {
+      case 1:
+        packStep<1>(patches, count, pieces, panel);
+        break;
+      case 2:
+        packStep<2>(patches, count, pieces, panel);
+        break;
+      case 3:
+        packStep<3>(patches, count, pieces, panel);
+        break;
+      case 4:
+        packStep<4>(patches, count, pieces, panel);
+        break;
+      default:
+        packStep<0>(patches, count, pieces, panel);
+    }
+    panel += kStepHalves16;
   }
 }
 

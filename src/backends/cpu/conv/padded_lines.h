@@ -19,10 +19,10 @@ class PaddedLines {
   void pack(int64_t pixel, int64_t count, uint16_t* panel) const;
 
  private:
-  // What one load and one store take from a patch's lines to its row of a panel.
+  // What one load takes from a patch to a step of its row of a panel.
   struct Piece {
-    int64_t from, to;         // halves from the patch's first value, and from the row's
-    uint32_t loaded, stored;  // bits of 32 halves; what is stored and not loaded is zero
+    int64_t from;   // halves from the patch's first value to what the step begins with
+    uint32_t bits;  // of 32 halves
   };
 
   template <class T>
@@ -32,7 +32,7 @@ class PaddedLines {
   const ConvExtent& extent_;
   const int64_t outHeight_, outWidth_;
   const int64_t lines_, pitch_;  // of an image, and halves between them
-  std::vector<Piece> pieces_;
+  std::vector<std::vector<Piece>> steps_;
   uint16_t* const halves_;
 };
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/gemm/gemm_block.h"
 #include "backends/cpu/simd/bf16_rows.h"
 
@@ -175,7 +174,7 @@ void finishProducts(const float* products, int64_t stride, int64_t rows, int64_t
 void finishProductsBf16(float* products, int64_t stride, int64_t rows, int64_t columns, int64_t row,
                         int64_t column, BFloat16* c, int64_t ldc, const Epilogue& epilogue) {
   BFloat16* block = c + row * ldc + column;
-  if (!epilogue.post && (!kNarrowsByUnit || hasGemm16(Type16::kBf16))) {
+  if (!epilogue.post && mayNarrowByUnit()) {
     finishRows(products, stride, rows, columns, row, column, block, ldc, epilogue);
     return;
   }

@@ -150,25 +150,26 @@ void integerLoop(const TileArgs& args) {
 }
 
 // Between f32 and bf16.
-template <class From, class To>
+template <bool kByUnit, class From, class To>
 void bf16Loop(const TileArgs& args) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d), count = args.count;
   const From* from = static_cast<const From*>(args.a.data);
   To* out = static_cast<To*>(args.out);
+  if (args.a.step == 1) return convertRow<kByUnit>(from, args.count, out);
+  const F32 d;
+  const size_t lanes = hn::Lanes(d), count = args.count;
+  const VF32 value = loadF32(d, from);  // for all
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) storeF32(loadF32(d, from + i * args.a.step), d, out + i);
-  if (i == count) return;
-  const size_t n = count - i;
-  storeFirstF32(loadFirstF32(d, from + i * args.a.step, n), d, out + i, n);
+  for (; i + lanes <= count; i += lanes) storeF32(value, d, out + i);
+  if (i < count) storeFirstF32(value, d, out + i, count - i);
 }
 
 TileFunction widening(DataType type) {
-  return type == DataType::kBF16 ? bf16Loop<BFloat16, float> : nullptr;
+  return type == DataType::kBF16 ? bf16Loop<false, BFloat16, float> : nullptr;
 }
 
 TileFunction narrowing(DataType type) {
-  return type == DataType::kBF16 ? bf16Loop<float, BFloat16> : nullptr;
+  if (type != DataType::kBF16) return nullptr;
+  return mayNarrowByUnit() ? bf16Loop<true, float, BFloat16> : bf16Loop<false, float, BFloat16>;
 }
 
 TileFunction conversionFrom(DataType type) {

@@ -29,14 +29,14 @@ struct SumOf {
 template <class Join, class T>
 HWY_INLINE void twoVectors(const WindowTaps<T>& taps, VF32& v0, VF32& v1) {
   const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  v0 = loadF32(d, taps.x);
-  v1 = loadF32(d, taps.x + lanes);
+  loadTwoF32(d, taps.x, v0, v1);
   for (int64_t i = 0; i < taps.rows; ++i) {
     for (int64_t j = i == 0 ? 1 : 0; j < taps.columns; ++j) {
       const T* x = taps.x + i * taps.rowStride + j * taps.columnStride;
-      v0 = Join::join(v0, loadF32(d, x));
-      v1 = Join::join(v1, loadF32(d, x + lanes));
+      VF32 x0, x1;
+      loadTwoF32(d, x, x0, x1);
+      v0 = Join::join(v0, x0);
+      v1 = Join::join(v1, x1);
     }
   }
 }

@@ -1,5 +1,6 @@
 // Vectors of f32 from and to memory that holds f32 or bf16, for code inside HWY_NAMESPACE.
 
+#include "backends/cpu/simd/isa.h"
 #include "backends/cpu/simd/vector-inl.h"
 #include "support/half.h"
 
@@ -32,9 +33,11 @@ HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowed(D, hn::Vec<D> v) {
   return hn::DemoteTo(hn::Rebind<uint16_t, D>(), hn::BitCast(integers, chosen));
 }
 
-// Whether narrowedByUnit() is for CPUs with hasGemm16(kBf16) alone, which have an instruction for it.
-inline constexpr bool kNarrowsByUnit = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) == 16;
-
+// The same by an instruction where vectors are AVX-512's, for CPUs where mayNarrowByUnit().
+inline bool mayNarrowByUnit() {
+  constexpr bool kWantsUnit = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) == 16;
+  return !kWantsUnit || hasAvx512Bf16();
+}
 template <class D>
 HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrowedByUnit(D d, hn::Vec<D> v) {
 #if HWY_ARCH_X86
@@ -102,7 +105,7 @@ HWY_INLINE void storeF32(hn::Vec<D> v, D d, BFloat16* p) {
   hn::StoreU(narrowed(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p));
 }
 
-// The same by narrowedByUnit().
+// The same where mayNarrowByUnit().
 template <class D>
 HWY_INLINE void storeByUnit(hn::Vec<D> v, D d, float* p) {
   hn::StoreU(v, d, p);
@@ -130,6 +133,24 @@ HWY_INLINE void storeFirstF32(hn::Vec<D> v, D d, float* p, size_t n) {
 template <class D>
 HWY_INLINE void storeFirstF32(hn::Vec<D> v, D d, BFloat16* p, size_t n) {
   storeFirst(narrowed(d, v), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(p), n);
+}
+
+// A row of f32 as bf16, or the other way.
+template <bool kByUnit, class From, class To>
+HWY_INLINE void convertRow(const From* from, int64_t count, To* to) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto v = loadF32(d, from + i);
+    if constexpr (kByUnit)
+      storeByUnit(v, d, to + i);
+    else
+      storeF32(v, d, to + i);
+  }
+  if (i == count) return;
+  const size_t rest = static_cast<size_t>(count - i);
+  storeFirstF32(loadFirstF32(d, from + i, rest), d, to + i, rest);
 }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE

@@ -10,19 +10,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace camshaft::cpu::HWY_NAMESPACE {
 
-template <class From, class To>
-HWY_INLINE void convertRow(const From* from, int64_t count, To* to) {
-  const hn::ScalableTag<float> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) storeF32(loadF32(d, from + i), d, to + i);
-  if (i == count) return;
-  const size_t rest = static_cast<size_t>(count - i);
-  storeFirstF32(loadFirstF32(d, from + i, rest), d, to + i, rest);
+void widen(const BFloat16* from, int64_t count, float* to) { convertRow<false>(from, count, to); }
+void narrow(const float* from, int64_t count, BFloat16* to) {
+  mayNarrowByUnit() ? convertRow<true>(from, count, to) : convertRow<false>(from, count, to);
 }
-
-void widen(const BFloat16* from, int64_t count, float* to) { convertRow(from, count, to); }
-void narrow(const float* from, int64_t count, BFloat16* to) { convertRow(from, count, to); }
 
 }  // namespace camshaft::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -88,4 +88,13 @@ bool setIsa(std::string_view name) {
   return found;
 }
 
+bool hasAvx512Bf16() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
 }  // namespace camshaft::cpu

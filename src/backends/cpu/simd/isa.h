@@ -13,6 +13,9 @@ std::string_view isaName();
 // Those this CPU can run, best first.
 std::vector<std::string_view> availableIsas();
 
+// Whether the CPU has an instruction that rounds a vector of AVX-512 to bf16.
+bool hasAvx512Bf16();
+
 // Makes every kernel of this process use `name`; false when this CPU or build lacks it. Weights
 // packed before must be packed again. Not for use while kernels run.
 bool setIsa(std::string_view name);
