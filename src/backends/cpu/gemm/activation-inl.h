@@ -67,6 +67,11 @@ template <Activation kActivation, bool kIsRough, class D>
 class Ending {
  public:
   using V = hn::Vec<D>;
+  // Whether it wants registers for much more than constants.
+  static constexpr bool kIsLong =
+      kActivation == Activation::kSigmoid || kActivation == Activation::kSilu ||
+      kActivation == Activation::kGelu || kActivation == Activation::kTanh;
+
   Ending(D d, const Epilogue& epilogue)
       : low_(hn::Set(d, clampOf(epilogue).low)),
         high_(hn::Set(d, clampOf(epilogue).high)),

@@ -75,7 +75,7 @@ HWY_INLINE void finishColumns(D d, const E& ending, const Products<T> p, int64_t
   };
   constexpr bool kIsWhole = kLanes == hn::MaxLanes(hn::ScalableTag<float>());
   int64_t row = 0;
-  if constexpr (kIsWhole && kRowsAtOnce >= 4)
+  if constexpr (kIsWhole && kRowsAtOnce >= 4 && !E::kIsLong)
     for (; row + 4 <= p.rows; row += 4) finishSome(row, std::integral_constant<int, 4>());
   if constexpr (kIsWhole && kRowsAtOnce >= 2 && kVectors > 1)
     for (; row + 2 <= p.rows; row += 2) finishSome(row, std::integral_constant<int, 2>());

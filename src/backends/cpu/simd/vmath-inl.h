@@ -211,11 +211,13 @@ namespace rough {
 // 2^x for x in [-126, 126], with a relative error of 8e-5.
 template <class D, class V>
 HWY_INLINE V exp2(D d, V x) {
+#if CAMSHAFT_SCALES_BY_EXPONENT
+  V fraction;
+  asm("vreduceps $1, %1, %0" : "=v"(fraction.raw) : "v"(x.raw));
+  return timesPowerOfTwo(horner(d, fraction, 0.9999252f, 0.6958335f, 0.2260672f, 0.07802452f), x);
+#else
   const V n = hn::Floor(x);
   const V y = horner(d, hn::Sub(x, n), 0.9999252f, 0.6958335f, 0.2260672f, 0.07802452f);
-#if CAMSHAFT_SCALES_BY_EXPONENT
-  return timesPowerOfTwo(y, n);
-#else
   return hn::Mul(y, powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), n)));
 #endif
 }
