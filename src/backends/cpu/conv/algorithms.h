@@ -50,6 +50,11 @@ int64_t packedDepthwiseFloats(const ConvShape& shape);
 void packDepthwise(const ConvShape& shape, const float* weights, float* packed);
 void depthwiseConv(const ConvCall& call);
 
+bool groupedSupports(const ConvShape& shape);
+int64_t packedGroupedFloats(const ConvShape& shape);
+void packGrouped(const ConvShape& shape, const float* weights, float* packed);
+void groupedConv(const ConvCall& call);
+
 int64_t packedWinogradFloats(const ConvShape& shape);
 void packWinograd(const ConvShape& shape, const float* weights, float* packed);
 int64_t winogradWorkspaceFloats(const ConvShape& shape, const ConvExtent& extent, int threads);

@@ -46,7 +46,9 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
     case ConvAlgorithm::kF16:
       return hasGemm16(Type16::kF16) && conv16Supports(shape);
     case ConvAlgorithm::kDepthwise:
-      return shape.inChannels == shape.groups;
+      return shape.inChannels == shape.groups && shape.outChannels == shape.groups;
+    case ConvAlgorithm::kGrouped:
+      return groupedSupports(shape);
     case ConvAlgorithm::kWinograd:
       for (int axis = 0; axis < 2; ++axis) {
         if (shape.kernel[axis] != 3 || shape.stride[axis] != 1 || shape.dilation[axis] != 1) {
@@ -58,9 +60,8 @@ bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape) {
   return false;
 }
 
-bool convTakesBf16(ConvAlgorithm algorithm, const ConvShape& shape) {
-  return algorithm == ConvAlgorithm::kBf16 ||
-         (algorithm == ConvAlgorithm::kDepthwise && shape.inChannels == shape.outChannels);
+bool convTakesBf16(ConvAlgorithm algorithm) {
+  return algorithm == ConvAlgorithm::kBf16 || algorithm == ConvAlgorithm::kDepthwise;
 }
 
 int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
@@ -75,6 +76,8 @@ int64_t packedConvFloats(ConvAlgorithm algorithm, const ConvShape& shape) {
       return packedConv16Floats(Type16::kF16, shape);
     case ConvAlgorithm::kDepthwise:
       return packedDepthwiseFloats(shape);
+    case ConvAlgorithm::kGrouped:
+      return packedGroupedFloats(shape);
     case ConvAlgorithm::kWinograd:
       return packedWinogradFloats(shape);
   }
@@ -94,6 +97,8 @@ void packConv(ConvAlgorithm algorithm, const ConvShape& shape, const float* weig
       return packConv16(Type16::kF16, shape, weights, packed);
     case ConvAlgorithm::kDepthwise:
       return packDepthwise(shape, weights, packed);
+    case ConvAlgorithm::kGrouped:
+      return packGrouped(shape, weights, packed);
     case ConvAlgorithm::kWinograd:
       return packWinograd(shape, weights, packed);
   }
@@ -111,6 +116,7 @@ int64_t convWorkspaceFloats(ConvAlgorithm algorithm, const ConvShape& shape,
     case ConvAlgorithm::kF16:
       return conv16WorkspaceFloats(Type16::kF16, shape, extent, threads);
     case ConvAlgorithm::kDepthwise:
+    case ConvAlgorithm::kGrouped:
       return 0;
     case ConvAlgorithm::kWinograd:
       return winogradWorkspaceFloats(shape, extent, threads);
@@ -134,6 +140,8 @@ void convolve(ConvAlgorithm algorithm, const ConvShape& shape, const ConvExtent&
       return conv16(Type16::kF16, call);
     case ConvAlgorithm::kDepthwise:
       return depthwiseConv(call);
+    case ConvAlgorithm::kGrouped:
+      return groupedConv(call);
     case ConvAlgorithm::kWinograd:
       return winogradConv(call);
   }

@@ -33,7 +33,8 @@ struct ConvExtent {
 
 enum class ConvAlgorithm : int32_t {
   kGemm,       // any convolution
-  kDepthwise,  // one input channel per group, any multiplier
+  kDepthwise,  // one channel per group
+  kGrouped,    // groups of few channels: those of whole vectors, or a power of two of them
   kWinograd,   // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
   kSplit,      // one group, on bf16 tiles as split_gemm.h, relative error about 5e-6
   kBf16,       // one group, operands rounded to bf16 as gemm16.h, any but the longest patches
@@ -42,7 +43,7 @@ enum class ConvAlgorithm : int32_t {
 
 bool convSupports(ConvAlgorithm algorithm, const ConvShape& shape);
 // Whether it also takes images in bf16.
-bool convTakesBf16(ConvAlgorithm algorithm, const ConvShape& shape);
+bool convTakesBf16(ConvAlgorithm algorithm);
 
 // Weights come as [outChannels][inChannels / groups][height][width]. Packed weights are valid under
 // the GemmGeometry they were packed for.

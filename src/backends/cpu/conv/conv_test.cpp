@@ -197,10 +197,6 @@ TEST_P(ConvTest, DepthwiseTakesAnyShape) {
       }
     }
   }
-  check(depthwise, {.shape = square(5, 15, 3, 1, 1, 5),
-                    .extent = {2, 7, 6},
-                    .epilogue = {.activation = Activation::kRelu},
-                    .withResidual = true});
   ConvShape odd = {.inChannels = 20,
                    .outChannels = 20,
                    .groups = 20,
@@ -222,6 +218,41 @@ TEST_P(ConvTest, DepthwiseCutsFewLinesIntoBlocksOfChannels) {
                                       .epilogue = {.activation = Activation::kHardSwish},
                                       .withResidual = true,
                                       .threads = 16});
+}
+
+// Input and output channels of a group, and groups.
+constexpr int64_t kGroups[][3] = {{4, 4, 8},   {4, 4, 5},  {8, 8, 3},   {1, 2, 24},  {1, 8, 17},
+                                  {2, 4, 9},   {2, 8, 12}, {16, 16, 3}, {24, 24, 2}, {3, 16, 6},
+                                  {40, 20, 3}, {5, 33, 4}, {1, 1, 19},  {9, 64, 2}};
+
+TEST_P(ConvTest, GroupedTakesAnyShape) {
+  const auto grouped = ConvAlgorithm::kGrouped;
+  for (const auto& [inputs, outputs, groups] : kGroups) {
+    const auto shape = [&](int64_t kernel, int64_t stride, int64_t pad) {
+      return square(inputs * groups, outputs * groups, kernel, stride, pad, groups);
+    };
+    ASSERT_TRUE(convSupports(grouped, shape(3, 1, 1)));
+    for (int64_t kernel : {1, 3, 5, 7})
+      for (int64_t stride : {1, 2})
+        check(grouped, {.shape = shape(kernel, stride, kernel / 2),
+                        .extent = {2, 9, 23},
+                        .epilogue = {.activation = Activation::kClip, .low = -1, .high = 6},
+                        .withResidual = true,
+                        .threads = 3});
+    check(grouped, {.shape = shape(3, 1, 1), .extent = {1, 2, 3}});
+    check(grouped, {.shape = shape(3, 2, 0), .extent = {3, 16, 15}, .threads = 16});
+  }
+  ConvShape odd = {.inChannels = 24,
+                   .outChannels = 48,
+                   .groups = 12,
+                   .kernel = {4, 2},
+                   .stride = {2, 3},
+                   .dilation = {1, 4},
+                   .padBegin = {3, 0},
+                   .padEnd = {0, 5}};
+  check(grouped, {.shape = odd, .extent = {1, 9, 33}});
+  odd.padBegin[1] = 9;
+  check(grouped, {.shape = odd, .extent = {1, 9, 4}});
 }
 
 TEST_P(ConvTest, WinogradTakesRaggedTilesAndChannels) {
@@ -275,7 +306,6 @@ TEST_P(ConvTest, DepthwiseTakesBf16) {
   odd.dilation[0] = 3;
   odd.stride[0] = 1;
   checkBf16({.shape = odd, .extent = {1, 11, 9}, .withResidual = true, .threads = 4});
-  EXPECT_FALSE(convTakesBf16(depthwise, square(6, 12, 3, 1, 1, 6)));
 }
 
 TEST_P(ConvTest, SplitTakesAnyShapeOfOneGroup) {
@@ -334,7 +364,7 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
     check(ConvAlgorithm::kGemm, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kWinograd, {square(9, 21, 3, 1, 1), {1, 7, 6}, epilogue});
     check(ConvAlgorithm::kDepthwise, {square(21, 21, 3, 1, 1, 21), {1, 7, 6}, epilogue});
-    check(ConvAlgorithm::kDepthwise, {square(7, 14, 3, 1, 1, 7), {1, 7, 6}, epilogue});
+    check(ConvAlgorithm::kGrouped, {square(17, 34, 3, 1, 1, 17), {1, 7, 6}, epilogue});
     // Segments of whole pixels, the last of which begins in the one before.
     for (int64_t kernel : {3, 5})
       for (int64_t stride : {1, 2})
@@ -351,12 +381,16 @@ TEST_P(ConvTest, EveryAlgorithmTakesEveryActivation) {
 
 TEST_P(ConvTest, PostSeesEveryOutputOnce) {
   for (auto algorithm : {ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd, ConvAlgorithm::kDepthwise,
-                         ConvAlgorithm::kBf16, ConvAlgorithm::kF16}) {
-    const bool depthwise = algorithm == ConvAlgorithm::kDepthwise;
-    const ConvShape shape = square(6, 6, 3, 1, 1, depthwise ? 6 : 1);
+                         ConvAlgorithm::kGrouped, ConvAlgorithm::kBf16, ConvAlgorithm::kF16}) {
+    const int64_t channels = algorithm == ConvAlgorithm::kGrouped ? 18 : 6;
+    const int64_t groups = algorithm == ConvAlgorithm::kDepthwise ? channels
+                           : algorithm == ConvAlgorithm::kGrouped ? channels / 2
+                                                                  : 1;
+    const ConvShape shape = square(channels, channels, 3, 1, 1, groups);
     if (!convSupports(algorithm, shape)) continue;
-    const ConvExtent extent = {2, 9, 7, 6, 6};
-    const auto input = randomFloats(2 * 9 * 7 * 6, 1), weights = randomFloats(6 * 6 * 9, 2);
+    const ConvExtent extent = {2, 9, 7, channels, channels};
+    const auto input = randomFloats(2 * 9 * 7 * channels, 1);
+    const auto weights = randomFloats(channels * channels * 9, 2);
     std::vector<float> packed(static_cast<size_t>(packedConvFloats(algorithm, shape)));
     std::vector<float> workspace(
         static_cast<size_t>(convWorkspaceFloats(algorithm, shape, extent, 2)));
@@ -385,6 +419,11 @@ TEST(ConvSupports, NamesWhatItCannotDo) {
   EXPECT_FALSE(convSupports(ConvAlgorithm::kWinograd, square(8, 8, 5, 1, 1)));
   EXPECT_FALSE(convSupports(ConvAlgorithm::kWinograd, square(8, 8, 3, 1, 1, 2)));
   EXPECT_FALSE(convSupports(ConvAlgorithm::kDepthwise, square(8, 8, 3, 1, 1, 2)));
+  EXPECT_FALSE(convSupports(ConvAlgorithm::kDepthwise, square(8, 16, 3, 1, 1, 8)));
+  EXPECT_FALSE(convSupports(ConvAlgorithm::kGrouped, square(32, 32, 3, 1, 1, 1)));
+  EXPECT_FALSE(convSupports(ConvAlgorithm::kGrouped, square(8, 8, 3, 1, 1, 2)));
+  EXPECT_FALSE(convSupports(ConvAlgorithm::kGrouped, square(36, 36, 3, 1, 1, 3)));
+  EXPECT_FALSE(convSupports(ConvAlgorithm::kGrouped, square(64, 32, 3, 1, 1, 8)));
 }
 
 }  // namespace

@@ -311,39 +311,6 @@ namespace camshaft::cpu {
 
 HWY_EXPORT(computeLineOfBlock);
 
-namespace {
-
-// Several output channels per input channel are rare enough for plain code.
-void computeLineWithMultiplier(const ConvCall& call, int64_t line) {
-  const ConvShape& shape = call.shape;
-  const int64_t outHeight = call.outHeight(), outWidth = call.outWidth();
-  const int64_t image = line / outHeight, y = line % outHeight;
-  const int64_t channels = shape.outChannels, multiplier = channels / shape.groups;
-  std::vector<float> sums(static_cast<size_t>(channels));  // the result may hold the residual
-  for (int64_t x = 0; x < outWidth; ++x) {
-    const int64_t pixel = line * outWidth + x;
-    for (int64_t o = 0; o < channels; ++o) {
-      float sum = 0;
-      for (int64_t ky = 0; ky < shape.kernel[0]; ++ky) {
-        const int64_t inY = y * shape.stride[0] - shape.padBegin[0] + ky * shape.dilation[0];
-        if (inY < 0 || inY >= call.extent.height) continue;
-        for (int64_t kx = 0; kx < shape.kernel[1]; ++kx) {
-          const int64_t inX = x * shape.stride[1] - shape.padBegin[1] + kx * shape.dilation[1];
-          if (inX < 0 || inX >= call.extent.width) continue;
-          const int64_t inPixel = (image * call.extent.height + inY) * call.extent.width + inX;
-          sum += call.input[inPixel * call.extent.inPixelStride + o / multiplier] *
-                 call.packed[(ky * shape.kernel[1] + kx) * channels + o];
-        }
-      }
-      sums[static_cast<size_t>(o)] = sum;
-    }
-    finishBlock(sums.data(), channels, 1, channels, pixel, 0, call.output,
-                call.extent.outPixelStride, call.epilogue);
-  }
-}
-
-}  // namespace
-
 int64_t packedDepthwiseFloats(const ConvShape& shape) {
   return shape.outChannels * shape.kernel[0] * shape.kernel[1];
 }
@@ -359,16 +326,12 @@ void packDepthwise(const ConvShape& shape, const float* weights, float* packed) 
 }
 
 void depthwiseConv(const ConvCall& call) {
-  const bool isPlain = call.shape.outChannels != call.shape.inChannels;
   const DepthwiseBlocks blocks(call);
   call.pool.parallelFor(blocks.count(), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t task = begin; task < end; ++task) {
       const DepthwiseBlock block = blocks.at(task);
       for (int64_t line = block.line; line < block.endLine; ++line) {
-        if (isPlain)
-          computeLineWithMultiplier(call, line);
-        else
-          HWY_DYNAMIC_DISPATCH(computeLineOfBlock)(call, line, block);
+        HWY_DYNAMIC_DISPATCH(computeLineOfBlock)(call, line, block);
       }
     }
   });

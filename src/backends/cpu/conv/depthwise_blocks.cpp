@@ -26,7 +26,6 @@ int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
   constexpr int64_t kTasksPerThread = 2;
   constexpr int64_t kVector = 16;  // the longest there are
   const int64_t channels = call.shape.outChannels;
-  if (channels != call.shape.inChannels) return channels;
   const int64_t pixels = std::max<int64_t>(1, reach(call.shape, 0) * call.extent.width);
   int64_t atOnce = std::clamp(cachedElements(call) / pixels / kVector * kVector,
                               kFewestDepthwiseChannels, kMostDepthwiseChannels);
@@ -42,7 +41,7 @@ int64_t channelsAtOnce(const ConvCall& call, int64_t lines) {
 int64_t partsOfLine(const ConvCall& call) {
   const ConvShape& shape = call.shape;
   const int64_t columns = cachedElements(call) / (reach(shape, 0) * kFewestDepthwiseChannels);
-  if (shape.outChannels != shape.inChannels || call.extent.width <= columns) return 1;
+  if (call.extent.width <= columns) return 1;
   const int64_t segments = (columns - reach(shape, 1)) / shape.stride[1] + 1;
   const int64_t pixels = std::max<int64_t>(1, segments / kDepthwisePixels) * kDepthwisePixels;
   const int64_t width = call.outWidth();

@@ -61,7 +61,7 @@ namespace {
 template <ConvAlgorithm kAlgorithm>
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvShape& shape = static_cast<const State*>(opaque)->shape;
-  if (!areImages(args, convTakesBf16(kAlgorithm, shape)) || !convSupports(kAlgorithm, shape))
+  if (!areImages(args, convTakesBf16(kAlgorithm)) || !convSupports(kAlgorithm, shape))
     return false;
   if (args.outputs[0].count() == 0) return true;
   const ConvExtent in = extentOf(args.inputs[0]), out = extentOf(args.outputs[0]);
@@ -114,6 +114,7 @@ constexpr RuntimeKernel entry() {
 
 constexpr RuntimeKernel kLaunchers[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kGrouped>(),
     entry<ConvAlgorithm::kBf16>(),
     entry<ConvAlgorithm::kF16>(),
     entry<ConvAlgorithm::kSplit>(),

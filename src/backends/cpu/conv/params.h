@@ -10,8 +10,9 @@ namespace camshaft::cpu::conv {
 
 // By ConvAlgorithm.
 inline constexpr const char* kNames[] = {
-    "cpu/conv_f32_nhwc_gemm",       "cpu/conv_f32_nhwc_depthwise", "cpu/conv_f32_nhwc_winograd",
-    "cpu/conv_f32_nhwc_split_bf16", "cpu/conv_bf16_nhwc_gemm",     "cpu/conv_f16_nhwc_gemm"};
+    "cpu/conv_f32_nhwc_gemm",     "cpu/conv_f32_nhwc_depthwise",  "cpu/conv_f32_nhwc_grouped",
+    "cpu/conv_f32_nhwc_winograd", "cpu/conv_f32_nhwc_split_bf16", "cpu/conv_bf16_nhwc_gemm",
+    "cpu/conv_f16_nhwc_gemm"};
 inline constexpr char kTransposeName[] = "cpu/conv_transpose_f32_nhwc_gemm";
 inline constexpr char kTranspose16Name[] = "cpu/conv_transpose_bf16_nhwc_gemm";
 

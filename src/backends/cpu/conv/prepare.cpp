@@ -119,7 +119,8 @@ Prepared prepared(const Node& node, const ConvShape& shape, StepInput packed,
 // What convSupports() asks for, by ConvAlgorithm.
 constexpr const char* kNeeds[] = {
     "",
-    "needs one input channel per group",
+    "needs one channel per group",
+    "needs groups of 1, 2, 4, 8 or at least 16 output channels and, if under 16, no more inputs",
     "needs a 3x3 kernel, stride 1, no dilation and one group",
     "needs one group and a CPU with bf16 tiles (AMX)",
     "needs one group, bf16, and many channels or patches of at most 4096 values",
@@ -138,7 +139,7 @@ Verdict supportsConv(const Node& node, const BuildContext& context) {
   // The transforms cost more than the products they save.
   if (kAlgorithm == ConvAlgorithm::kWinograd && std::min(shape.inChannels, shape.outChannels) < 16)
     return Verdict::no("pays off from 16 channels on");
-  if (isBf16(node) && !convTakesBf16(kAlgorithm, shape)) return Verdict::no("convolves f32");
+  if (isBf16(node) && !convTakesBf16(kAlgorithm)) return Verdict::no("convolves f32");
   if (Verdict verdict = supportsEpilogue(node); !verdict) return verdict;
   if (kAlgorithm == ConvAlgorithm::kBf16) return mayRoundTo16(Type16::kBf16, node, context);
   if (kAlgorithm == ConvAlgorithm::kF16) return mayRoundTo16(Type16::kF16, node, context);
@@ -226,6 +227,7 @@ constexpr Kernel entry() {
 
 constexpr Kernel kKernels[] = {
     entry<ConvAlgorithm::kDepthwise>(),
+    entry<ConvAlgorithm::kGrouped>(),
     entry<ConvAlgorithm::kBf16>(),
     entry<ConvAlgorithm::kF16>(),
     entry<ConvAlgorithm::kWinograd>(),

@@ -15,9 +15,18 @@ class Indices {
   int64_t operator[](int64_t i) const {
     return isWide_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
   }
-  // Counted from the end when negative. What lies outside fails, or is -1 where it may.
   int64_t position(int64_t i, int64_t size, bool mayLieOutside = false) const {
-    const int64_t index = (*this)[i], at = index < 0 ? index + size : index;
+    return positionOf((*this)[i], size, mayLieOutside);
+  }
+  // Calls f with a pointer to them.
+  template <class F>
+  void visit(F&& f) const {
+    isWide_ ? f(static_cast<const int64_t*>(data_)) : f(static_cast<const int32_t*>(data_));
+  }
+
+  // Counted from the end when negative. What lies outside fails, or is -1 where it may.
+  static int64_t positionOf(int64_t index, int64_t size, bool mayLieOutside = false) {
+    const int64_t at = index < 0 ? index + size : index;
     if (at >= 0 && at < size) return at;
     if (!mayLieOutside)
       fail(ErrorKind::kInvalidArgument, "index ", index, " lies outside of a dimension of size ",
@@ -53,6 +62,21 @@ inline void copyBytes(std::byte* to, const std::byte* from, size_t bytes) {
       return;
     default:
       std::memcpy(to, from, bytes);
+  }
+}
+
+// Calls f(T()) with an integer as wide as elements of so many bytes.
+template <class F>
+void withWidth(size_t bytes, F&& f) {
+  switch (bytes) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "backend/launch.h"
 
 #include "backends/cpu/families.h"
+#include "backends/cpu/index/element_walk.h"
 #include "backends/cpu/index/indices.h"
 #include "backends/cpu/index/launchers.h"
 #include "backends/cpu/index/params.h"
@@ -43,10 +44,12 @@ void launchGather(const void* state, const LaunchArgs& args) {
   std::byte* to = args.outputs[0].as<std::byte>();
   parallelItems(args.threads, outer * count, static_cast<double>(cell) / 16 + 3,
                 [&](int64_t begin, int64_t end) {
+                  int64_t base = begin / count * size, index = begin % count;
                   for (int64_t i = begin; i < end; ++i) {
-                    const int64_t at = indices.position(i % count, size, params.zeroOutside);
-                    moveCell(to + static_cast<size_t>(i) * cell, from,
-                             at < 0 ? -1 : i / count * size + at, cell);
+                    const int64_t at = indices.position(index, size, params.zeroOutside);
+                    moveCell(to + static_cast<size_t>(i) * cell, from, at < 0 ? -1 : base + at,
+                             cell);
+                    if (++index == count) index = 0, base += size;
                   }
                 });
 }
@@ -63,25 +66,33 @@ void launchGatherElements(const void* state, const LaunchArgs& args) {
   const TensorArg& data = args.inputs[0];
   const TensorArg& shape = args.inputs[1];
   requireAxis(data, axis);
-  const Indices indices(shape);
-  int64_t strides[kMaxRank];
-  for (int i = 0; i < data.rank; ++i) {
-    strides[i] = countOf(data.dims, i + 1, data.rank);
+  for (int i = 0; i < data.rank; ++i)
     if (i != axis && shape.dims[i] > data.dims[i])
       fail(ErrorKind::kInvalidArgument, "indices of sizes [", join(shape.shape(), ", "),
            "] reach outside of [", join(data.shape(), ", "), "]");
-  }
-  const size_t width = bytesOf(data.type, 1);
-  const std::byte* from = data.as<const std::byte>();
-  std::byte* to = args.outputs[0].as<std::byte>();
-  parallelItems(args.threads, shape.count(), 10, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = indices.position(i, data.dims[axis], params.zeroOutside);
-      int64_t source = at * strides[axis];
-      for (int64_t d = shape.rank - 1, rest = i; d >= 0; rest /= shape.dims[d--])
-        if (d != axis) source += rest % shape.dims[d] * strides[d];
-      moveCell(to + static_cast<size_t>(i) * width, from, at < 0 ? -1 : source, width);
-    }
+  if (shape.count() == 0) return;
+  ElementWalk walk(shape, data, axis);
+  walk.cut(/*areApart=*/false);
+  const Indices indices(shape);
+  const bool mayLieOutside = params.zeroOutside != 0;
+  const int64_t size = walk.axisSize(), stride = walk.axisStride(), step = walk.runStep();
+  constexpr double kWork = 4;  // for an element
+  withWidth(bytesOf(data.type, 1), [&](auto element) {
+    using T = decltype(element);
+    const T* const from = data.as<T>();
+    T* const to = args.outputs[0].as<T>();
+    indices.visit([&](const auto* index) {
+      parallelItems(
+          args.threads, walk.slices(), kWork * static_cast<double>(shape.count() / walk.slices()),
+          [&](int64_t begin, int64_t end) {
+            walk.forEachRun(begin, end, [&](int64_t first, int64_t place, int64_t count) {
+              for (int64_t i = 0; i < count; ++i) {
+                const int64_t at = Indices::positionOf(index[first + i], size, mayLieOutside);
+                to[first + i] = at < 0 ? T{} : from[place + i * step + at * stride];
+              }
+            });
+          });
+    });
   });
 }
 
@@ -131,9 +142,10 @@ constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/gather", loadParams<GatherParams>, launchGather, fitsGather},
     {"cpu/gather_elements", loadParams<GatherParams>, launchGatherElements, fitsGatherElements},
     {"cpu/gather_nd", loadParams<GatherParams>, launchGatherND, fitsGatherND},
-    {"cpu/scatter_elements", loadParams<AxisParams>, launchScatterElements, fitsScatterElements},
+    {"cpu/scatter_elements", loadParams<ScatterElementsParams>, launchScatterElements,
+     fitsScatterElements},
     {"cpu/scatter_nd", loadParams<ScatterNDParams>, launchScatterND, fitsScatterND},
-    {"cpu/one_hot", loadParams<AxisParams>, launchOneHot, fitsOneHot},
+    {"cpu/one_hot", loadParams<OneHotParams>, launchOneHot, fitsOneHot},
     {"cpu/top_k", loadParams<TopKParams>, launchTopK, fitsTopK},
 };
 

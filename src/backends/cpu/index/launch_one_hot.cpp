@@ -9,7 +9,7 @@
 namespace camshaft::cpu::index {
 
 bool fitsOneHot(const void* state, const LaunchArgs& args) {
-  const int64_t axis = static_cast<const AxisParams*>(state)->axis;
+  const int64_t axis = static_cast<const OneHotParams*>(state)->axis;
   if (!hasOperands(args, 2) || !isIndex(args.inputs[0]) || axis >= args.outputs[0].rank)
     return false;
   const TensorArg &values = args.inputs[1], &y = args.outputs[0];
@@ -18,7 +18,7 @@ bool fitsOneHot(const void* state, const LaunchArgs& args) {
 }
 
 void launchOneHot(const void* state, const LaunchArgs& args) {
-  const int axis = static_cast<int>(static_cast<const AxisParams*>(state)->axis);
+  const int axis = static_cast<int>(static_cast<const OneHotParams*>(state)->axis);
   const TensorArg& y = args.outputs[0];
   requireAxis(y, axis);
   const Indices indices(args.inputs[0]);

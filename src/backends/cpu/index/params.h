@@ -6,8 +6,7 @@
 
 namespace camshaft::cpu::index {
 
-// ScatterElements, OneHot.
-struct AxisParams {
+struct OneHotParams {
   int64_t axis;
   bool isValid() const { return isAxis(axis); }
 };
@@ -19,9 +18,22 @@ struct GatherParams {
   bool isValid() const { return isAxis(axis); }
 };
 
+// What becomes of an element and its update; as ops/index.h has them.
+enum class Scatter : int64_t { kNone, kAdd, kMul, kMin, kMax };
+inline bool isScatter(Scatter reduction) {
+  return reduction >= Scatter::kNone && reduction <= Scatter::kMax;
+}
+
+struct ScatterElementsParams {
+  int64_t axis;
+  Scatter reduction;
+  bool isValid() const { return isAxis(axis) && isScatter(reduction); }
+};
+
 struct ScatterNDParams {
   int64_t skipsOutside;
-  bool isValid() const { return true; }
+  Scatter reduction;
+  bool isValid() const { return isScatter(reduction); }
 };
 
 struct TopKParams {

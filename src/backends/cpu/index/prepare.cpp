@@ -40,26 +40,34 @@ Prepared prepareGatherND(const Node& node, const BuildContext&, int64_t) {
   return preparedWith(node, GatherParams{attrs.batchDims, attrs.zeroOutside});
 }
 
-template <class A>
-Verdict acceptsScatter(const Node& node, Op op) {
+Verdict acceptsScatter(const Node& node, Op op, ScatterReduction reduction) {
+  static_assert(static_cast<int>(ScatterReduction::kMax) == static_cast<int>(Scatter::kMax));
   if (Verdict verdict = accepts(node, op, 1); !verdict) return verdict;
-  return node.as<A>().reduction == ScatterReduction::kNone ? Verdict::yes()
-                                                           : Verdict::no("only replaces elements");
+  const DataType type = node.output()->dataType();
+  const bool isOfType = reduction == ScatterReduction::kNone || type == DataType::kF32 ||
+                        type == DataType::kI32 || type == DataType::kI64;
+  return isOfType ? Verdict::yes() : Verdict::no("only replaces elements of this type");
 }
 
 Verdict supportsScatterElements(const Node& node, const BuildContext&) {
-  return acceptsScatter<ScatterElementsAttrs>(node, &ops::ScatterElements);
+  if (node.op != &ops::ScatterElements) return acceptsPlain(node, &ops::ScatterElements);
+  return acceptsScatter(node, &ops::ScatterElements, node.as<ScatterElementsAttrs>().reduction);
 }
 Prepared prepareScatterElements(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, AxisParams{node.as<ScatterElementsAttrs>().axis});
+  const auto& attrs = node.as<ScatterElementsAttrs>();
+  return preparedWith(node,
+                      ScatterElementsParams{attrs.axis, static_cast<Scatter>(attrs.reduction)});
 }
 
 Verdict supportsScatterND(const Node& node, const BuildContext&) {
-  return acceptsScatter<ScatterNDAttrs>(node, &ops::ScatterND);
+  if (node.op != &ops::ScatterND) return acceptsPlain(node, &ops::ScatterND);
+  return acceptsScatter(node, &ops::ScatterND, node.as<ScatterNDAttrs>().reduction);
 }
 
 Prepared prepareScatterND(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, ScatterNDParams{node.as<ScatterNDAttrs>().skipsOutside});
+  const auto& attrs = node.as<ScatterNDAttrs>();
+  return preparedWith(node,
+                      ScatterNDParams{attrs.skipsOutside, static_cast<Scatter>(attrs.reduction)});
 }
 
 bool updatesInPlace(const Node&, int input) { return input == 0; }
@@ -68,7 +76,7 @@ Verdict supportsOneHot(const Node& node, const BuildContext&) {
   return accepts(node, &ops::OneHot, 0);
 }
 Prepared prepareOneHot(const Node& node, const BuildContext&, int64_t) {
-  return preparedWith(node, AxisParams{node.as<OneHotAttrs>().axis});
+  return preparedWith(node, OneHotParams{node.as<OneHotAttrs>().axis});
 }
 
 Verdict supportsTopK(const Node& node, const BuildContext&) {

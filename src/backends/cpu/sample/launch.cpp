@@ -10,63 +10,25 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/sample/interpolate.h"
 #include "backends/cpu/sample/params.h"
+#include "backends/cpu/sample/positions.h"
+#include "backends/cpu/sample/resample.h"
 #include "support/error.h"
 
 namespace camshaft::cpu::sample {
 
 namespace {
 
-// Where output position `x` lies among the input positions.
-double sourcePosition(Coordinates coordinates, double scale, int64_t in, int64_t out, double x) {
-  const double resized = scale * static_cast<double>(in);  // before it was rounded to `out`
-  const double halfPixel = (x + 0.5) / scale - 0.5;
-  switch (coordinates) {
-    case Coordinates::kHalfPixel:
-      return halfPixel;
-    case Coordinates::kAsymmetric:
-      return x / scale;
-    case Coordinates::kAlignCorners:
-      return resized == 1 ? 0 : x * static_cast<double>(in - 1) / (resized - 1);
-    case Coordinates::kPytorchHalfPixel:
-      return resized == 1 ? -0.5 : halfPixel;
-    case Coordinates::kHalfPixelSymmetric:
-      return static_cast<double>(in) / 2 * (1 - static_cast<double>(out) / resized) + halfPixel;
-  }
-  return halfPixel;
-}
-
-bool picksRight(Nearest nearest, double ratio) {
-  switch (nearest) {
-    case Nearest::kRoundPreferFloor:
-      return ratio > 0.5;
-    case Nearest::kRoundPreferCeil:
-      return ratio >= 0.5;
-    case Nearest::kFloor:
-      return ratio == 1;
-    case Nearest::kCeil:
-      return true;
-  }
-  return false;
-}
-
 void fillBlends(const ResizeParams& params, double scale, int64_t in, int64_t out, Blend* blends) {
-  if (scale == 0) scale = static_cast<double>(out) / static_cast<double>(in);
   const auto inside = [&](int64_t at) {
     return static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1));
   };
   for (int64_t x = 0; x < out; ++x) {
-    const double exact = sourcePosition(params.coordinates, scale, in, out, static_cast<double>(x));
-    // Far outside is outside; NaN, which no sound scale gives, counts as left of everything.
-    constexpr double kFar = 1e15;
-    const double position = exact > -kFar ? std::min(exact, kFar) : -kFar;
-    // The left neighbour is strictly left of the position, which lies `ratio` in (0, 1] after it.
-    const int64_t left = static_cast<int64_t>(std::ceil(position)) - 1;
-    const double ratio = position - static_cast<double>(left);
+    const Neighbour at(sourcePosition(params.coordinates, {in, out, scale}, x));
     if (params.linear) {
-      blends[x] = {inside(left), inside(left + 1), static_cast<float>(ratio)};
+      blends[x] = {inside(at.left), inside(at.left + 1), static_cast<float>(at.ratio)};
     } else {
-      const int32_t at = inside(left + picksRight(params.nearest, ratio));
-      blends[x] = {at, at, 0};
+      const int32_t nearest = inside(at.left + picksRight(params.nearest, at.ratio));
+      blends[x] = {nearest, nearest, 0};
     }
   }
 }
@@ -275,6 +237,7 @@ void launchGridSample(const void* state, const LaunchArgs& args) {
 
 constexpr RuntimeKernel kLaunchers[] = {
     {"cpu/resize", loadParams<ResizeParams>, launchResize, fitsResize},
+    {"cpu/resample_f32", loadParams<ResampleParams>, launchResample, fitsResample},
     {"cpu/grid_sample_f32", loadParams<GridSampleParams>, launchGridSample, fitsGridSample}};
 
 }  // namespace

@@ -13,9 +13,11 @@ enum class Coordinates : int32_t {
   kAsymmetric,
   kAlignCorners,
   kPytorchHalfPixel,
-  kHalfPixelSymmetric
+  kHalfPixelSymmetric,
+  kCropAndResize
 };
 enum class Nearest : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+enum class Sampling : int32_t { kNearest, kLinear, kCubic };
 
 // Dimensions `axis` and `axis` + 1 are resized, or `axis` alone when `axes` is 1.
 struct ResizeParams {
@@ -30,6 +32,26 @@ struct ResizeParams {
     return isAxis(axis) && (axes == 1 || axes == 2) && coordinates >= Coordinates::kHalfPixel &&
            coordinates <= Coordinates::kHalfPixelSymmetric &&
            nearest >= Nearest::kRoundPreferFloor && nearest <= Nearest::kCeil;
+  }
+};
+
+// Any number of dimensions, by any rule.
+struct ResampleParams {
+  double scales[kMaxRank] = {};                       // of each dimension; 0: sizes decide
+  double starts[kMaxRank] = {}, ends[kMaxRank] = {};  // of the region, where one is cropped
+  double cubicCoefficient = 0;
+  double extrapolation = 0;  // outside the tensor, where a region is cropped
+  uint32_t resized = 0;      // a bit for each dimension that is
+  Sampling sampling = Sampling::kNearest;
+  Coordinates coordinates = Coordinates::kHalfPixel;
+  Nearest nearest = Nearest::kFloor;
+  int32_t excludesOutside = 0, antialiases = 0;
+  int32_t padding = 0;
+  bool isValid() const {
+    return resized != 0 && resized < (1u << kMaxRank) && sampling >= Sampling::kNearest &&
+           sampling <= Sampling::kCubic && coordinates >= Coordinates::kHalfPixel &&
+           coordinates <= Coordinates::kCropAndResize && nearest >= Nearest::kRoundPreferFloor &&
+           nearest <= Nearest::kCeil;
   }
 };
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/prepare_common.h"
@@ -41,6 +44,25 @@ Verdict supportsResize(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+// Those that change, as bits.
+uint32_t resizedDimensions(const Node& node) {
+  const auto& attrs = node.as<ResizeAttrs>();
+  const Shape& x = node.input(0)->shape();
+  const bool crops = attrs.coordinates == ResizeCoordinates::kCropAndResize;
+  uint32_t resized = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool isWhole = !crops || (attrs.roi[i] == 0 && attrs.roi[x.size() + i] == 1);
+    const bool isScaled = attrs.scales[i] != 0 && attrs.scales[i] != 1;
+    if (attrs.sizes[i] != x[i] || isScaled || !isWhole) resized |= 1u << i;
+  }
+  return resized;
+}
+
+Verdict supportsResample(const Node& node, const BuildContext&) {
+  if (Verdict verdict = acceptsPlainF32(node, &ops::Resize); !verdict) return verdict;
+  return resizedDimensions(node) ? Verdict::yes() : Verdict::no("resizes no dimension");
+}
+
 Prepared prepareResize(const Node& node, const BuildContext& context, int64_t) {
   static_assert(static_cast<int>(ResizeCoordinates::kHalfPixelSymmetric) ==
                 static_cast<int>(Coordinates::kHalfPixelSymmetric));
@@ -67,6 +89,49 @@ Prepared prepareResize(const Node& node, const BuildContext& context, int64_t) {
   return prepared;
 }
 
+// As many as Taps finds for a dimension, or a few more.
+Dim mostTaps(const ResizeAttrs& attrs, const Dim& in, const Dim& out, double scale) {
+  if (attrs.mode == ResizeMode::kNearest) return 1;
+  const int64_t reach = attrs.mode == ResizeMode::kLinear ? 1 : 2;
+  if (!attrs.antialias || scale >= 1) return 2 * reach;
+  constexpr double kMost = 1e9;
+  if (scale > 0)
+    return 2 * static_cast<int64_t>(std::ceil(std::min(static_cast<double>(reach) / scale, kMost)));
+  return max(2 * reach, 2 * ceilDiv(reach * in, max(out, 1)) + 2);
+}
+
+Prepared prepareResample(const Node& node, const BuildContext& context, int64_t) {
+  static_assert(static_cast<int>(ResizeMode::kCubic) == static_cast<int>(Sampling::kCubic));
+  static_assert(static_cast<int>(ResizeCoordinates::kCropAndResize) ==
+                static_cast<int>(Coordinates::kCropAndResize));
+  const auto& attrs = node.as<ResizeAttrs>();
+  const Shape& x = node.input(0)->shape();
+  ResampleParams params{.cubicCoefficient = attrs.cubicCoefficient,
+                        .extrapolation = attrs.extrapolation,
+                        .resized = resizedDimensions(node),
+                        .sampling = static_cast<Sampling>(attrs.mode),
+                        .coordinates = static_cast<Coordinates>(attrs.coordinates),
+                        .nearest = static_cast<Nearest>(attrs.nearest),
+                        .excludesOutside = attrs.excludeOutside,
+                        .antialiases = attrs.antialias};
+  Dim tapBytes = 0, rowElements = 1;
+  for (size_t i = 0; i < x.size(); ++i) {
+    params.scales[i] = attrs.scales[i];
+    if (attrs.coordinates == ResizeCoordinates::kCropAndResize) {
+      params.starts[i] = attrs.roi[i];
+      params.ends[i] = attrs.roi[x.size() + i];
+    }
+    if (!(params.resized >> i & 1)) continue;
+    constexpr int64_t kTapBytes = sizeof(int32_t) + sizeof(float);
+    tapBytes += kTapBytes * attrs.sizes[i] * mostTaps(attrs, x[i], attrs.sizes[i], attrs.scales[i]);
+    rowElements = numElements(Shape(x.begin() + static_cast<int64_t>(i), x.end()));
+  }
+  Prepared prepared = preparedWith(node, params);
+  prepared.workspaceBytes =
+      tapBytes + rowElements * (context.threads * static_cast<int64_t>(sizeof(float)));
+  return prepared;
+}
+
 Verdict supportsGridSample(const Node& node, const BuildContext&) {
   if (Verdict verdict = acceptsPlainF32(node, &ops::GridSample); !verdict) return verdict;
   const bool isFlat = node.input(0)->rank() - 2 <= kMostGridAxes;
@@ -84,6 +149,7 @@ Prepared prepareGridSample(const Node& node, const BuildContext&, int64_t) {
 }
 
 constexpr Kernel kKernels[] = {{"cpu/resize", supportsResize, prepareResize},
+                               {"cpu/resample_f32", supportsResample, prepareResample},
                                {"cpu/grid_sample_f32", supportsGridSample, prepareGridSample}};
 
 }  // namespace

@@ -56,14 +56,76 @@ TEST(Resize, LinearOfBytes) {
     }
 }
 
+TEST(Resize, CubicAndAntialiasedOfEveryCoordinateRule) {
+  const std::vector<std::string> curves = {
+      "mode = cubic, ", "mode = cubic, cubic_coefficient = -0.5, exclude_outside = true, ",
+      "mode = cubic, antialias = true, ", "mode = linear, antialias = true, ",
+      "mode = linear, antialias = true, exclude_outside = true, "};
+  for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
+                                  "half_pixel_symmetric"}) {
+    const std::string rule = std::string("coordinates = ") + coordinates;
+    for (const std::string& curve : curves) {
+      expectKernelsMatch(resize("f32", "[n, 3, h, w]",
+                                curve + rule + ", sizes = [n, 3, 2*h, 3*w], scales = [1, 1, 2, 3]"),
+                         kSizes);
+      expectKernelsMatch(resize("f32", "[n, h, w, 19]",
+                                curve + rule + ", sizes = [n, 5, 3, 19], scales = [0, 0, 0, 0]"),
+                         kSizes);
+    }
+    for (const char* scale : {"0.5", "0.3"})
+      expectKernelsMatch(
+          resize("f32", "[2, 20, 60]",
+                 "mode = cubic, antialias = true, " + rule +
+                     (scale[2] == '5' ? ", sizes = [2, 10, 30]" : ", sizes = [2, 6, 18]") +
+                     ", scales = [1, " + scale + ", " + scale + "]"),
+          {{}});
+  }
+}
+
+TEST(Resize, AnyDimensions) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    const std::string rule = std::string("mode = ") + mode + ", ";
+    expectKernelsMatch(resize("f32", "[n, 2, h, 3, w]",
+                              rule + "sizes = [n, 2, 2*h, 5, 2*w], scales = [1, 1, 2, 0, 2]"),
+                       kSizes);
+    expectKernelsMatch(
+        resize("f32", "[n, h, 2, w]", rule + "sizes = [3, h, 2, 7], scales = [0, 1, 1, 0]"),
+        kSizes);
+    expectKernelsMatch(resize("f32", "[h, w]", rule + "sizes = [9, w], scales = [0, 1]"), kSizes);
+  }
+}
+
+TEST(Resize, RegionsThatAreCropped) {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* roi : {"[0, 0, 0.2, 0.1, 1, 1, 0.7, 0.9]", "[0, 0, -0.4, 0.5, 1, 1, 1.6, 1.5]",
+                            "[0, 0, 0, 0.9, 1, 1, 1, 0.3]"})
+      expectKernelsMatch(resize("f32", "[n, 3, h, w]",
+                                std::string("mode = ") + mode +
+                                    ", coordinates = crop_and_resize, extrapolation = 7.5, roi = " +
+                                    roi + ", sizes = [n, 3, 13, 21], scales = [0, 0, 0, 0]"),
+                         kSizes);
+}
+
+TEST(Resize, WhatHasNoWeightMayBeInfinite) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const char* curve : {"mode = cubic", "mode = linear, antialias = true"})
+    expectKernelsMatch(
+        {.graph = resize("f32", "[1, 4, 5]",
+                         std::string(curve) + ", coordinates = align_corners, sizes = [1, 7, 33], "
+                                              "scales = [1, 0, 0]"),
+         .ranges = {},
+         .values = {{"x", {1, 2, inf, 3, 4, 5, 6, 7, -inf, 8, 9}}}});
+}
+
 TEST(Resize, SaysWhatItDoesNotDo) {
-  EXPECT_EQ(refusalsOf(resize("f32", "[1, 1, 4, 4]",
+  EXPECT_EQ(refusalsOf(resize("f16", "[1, 1, 4, 4]",
                               "mode = cubic, sizes = [1, 1, 8, 8], scales = [0, 0, 0, 0]")),
-            "cpu/resize: no cubic sampling; cpu/grid_sample_f32: only for GridSample");
+            "cpu/resize: no cubic sampling; cpu/resample_f32: only f32; cpu/grid_sample_f32: only "
+            "for GridSample");
   EXPECT_EQ(
-      refusalsOf(resize("f32", "[1, 4, 4, 4]", "sizes = [1, 8, 8, 8], scales = [0, 0, 0, 0]")),
-      "cpu/resize: resizes more than two neighbouring dimensions; cpu/grid_sample_f32: only for "
-      "GridSample");
+      refusalsOf(resize("u8", "[1, 4, 4, 4]", "sizes = [1, 8, 8, 8], scales = [0, 0, 0, 0]")),
+      "cpu/resize: resizes more than two neighbouring dimensions; cpu/resample_f32: only f32; "
+      "cpu/grid_sample_f32: only for GridSample");
 }
 
 std::string gridSample(const std::string& x, const std::string& grid,
@@ -114,7 +176,8 @@ TEST(GridSample, Empty) {
 
 TEST(GridSample, SaysWhatItDoesNotDo) {
   EXPECT_EQ(refusalsOf(gridSample("[1, 1, 2, 2, 2, 2]", "[1, 1, 1, 1, 1, 4]", "mode = linear")),
-            "cpu/resize: only for Resize; cpu/grid_sample_f32: more than three spatial dimensions");
+            "cpu/resize: only for Resize; cpu/resample_f32: only for Resize; cpu/grid_sample_f32: "
+            "more than three spatial dimensions");
 }
 
 }  // namespace
