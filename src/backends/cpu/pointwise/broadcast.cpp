@@ -105,38 +105,59 @@ int64_t Broadcast::rows() const {
   return rows;
 }
 
-int64_t Broadcast::rowOffset(int input, int64_t row) const {
-  int64_t offset = 0;
-  for (int axis = rank - 2; axis >= 0 && row > 0; --axis) {
-    offset += row % dims[axis] * inputs[input].strides[axis];
-    row /= dims[axis];
+class Broadcast::RowWalk {
+ public:
+  RowWalk(const Broadcast& broadcast, int input, int64_t row)
+      : broadcast_(broadcast), strides_(broadcast.inputs[input].strides) {
+    for (int axis = broadcast.rank - 2; axis >= 0 && row > 0; --axis) {
+      const bool isOutermost = axis == 0;  // all that is left
+      position_[axis] = isOutermost ? row : row % broadcast.dims[axis];
+      offset_ += position_[axis] * strides_[axis];
+      row = isOutermost ? 0 : row / broadcast.dims[axis];
+    }
   }
-  return offset;
+
+  int64_t offset() const { return offset_; }  // of the row's first element
+
+  void next() {
+    for (int axis = broadcast_.rank - 2; axis >= 0; --axis) {
+      offset_ += strides_[axis];
+      if (++position_[axis] < broadcast_.dims[axis]) return;
+      offset_ -= position_[axis] * strides_[axis];
+      position_[axis] = 0;
+    }
+  }
+
+ private:
+  const Broadcast& broadcast_;
+  const int64_t* const strides_;
+  int64_t position_[kMaxRank] = {};
+  int64_t offset_ = 0;
+};
+
+int64_t Broadcast::rowOffset(int input, int64_t row) const {
+  return RowWalk(*this, input, row).offset();
 }
 
 void Broadcast::gather(int index, int64_t begin, int64_t count, std::byte* to) const {
   const Input& input = inputs[index];
   const int64_t length = rowLength(), step = input.step(rank);
-  int64_t position[kMaxRank] = {};
-  int64_t column = begin % length, offset = 0;
-  for (int64_t axis = rank - 2, row = begin / length; axis >= 0; --axis) {
-    position[axis] = row % dims[axis];
-    offset += position[axis] * input.strides[axis];
-    row /= dims[axis];
-  }
-  while (count > 0) {
+  RowWalk walk(*this, index, begin / length);
+  for (int64_t column = begin % length; count > 0; column = 0, walk.next()) {
     const int64_t now = std::min(count, length - column);
-    copyRow(input, offset + column * step, step, now, to);
+    copyRow(input, walk.offset() + column * step, step, now, to);
     to += now * input.width;
     count -= now;
-    column = 0;
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      offset += input.strides[axis];
-      if (++position[axis] < dims[axis]) break;
-      offset -= position[axis] * input.strides[axis];
-      position[axis] = 0;
-    }
   }
+}
+
+void Broadcast::gatherRows(int index, int64_t row, int64_t rows, int64_t column, int64_t count,
+                           std::byte* to) const {
+  const Input& input = inputs[index];
+  const int64_t step = input.step(rank);
+  RowWalk walk(*this, index, row);
+  for (int64_t r = 0; r < rows; ++r, walk.next(), to += count * input.width)
+    copyRow(input, walk.offset() + column * step, step, count, to);
 }
 
 }  // namespace camshaft::cpu::pointwise

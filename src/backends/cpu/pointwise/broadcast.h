@@ -36,6 +36,13 @@ struct Broadcast {
   int64_t rowOffset(int input, int64_t row) const;
   // Elements [begin, begin + count) of input i as the flat output sees them, copied to `to`.
   void gather(int input, int64_t begin, int64_t count, std::byte* to) const;
+  // The same of columns [column, column + count) of some rows, put side by side.
+  void gatherRows(int input, int64_t row, int64_t rows, int64_t column, int64_t count,
+                  std::byte* to) const;
+
+ private:
+  // Where input i has the rows of the output, one after the other.
+  class RowWalk;
 };
 
 }  // namespace camshaft::cpu::pointwise

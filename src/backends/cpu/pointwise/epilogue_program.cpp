@@ -81,11 +81,8 @@ void BoundEpilogue::applyShortRows(Scratch& scratch, float* block, int64_t row, 
     std::memcpy(values + r * columns, block + r * stride, rowBytes);
   operands[0] = {values, 1};
   for (int i = 0; i < broadcast_.inputCount; ++i) {
-    const Broadcast::Input& input = broadcast_.inputs[i];
     std::byte* to = executor_.gathered(scratch, i + 1);
-    for (int64_t r = 0; r < rows; ++r)
-      broadcast_.gather(i, (row + r) * broadcast_.rowLength() + column, columns,
-                        to + r * columns * input.width);
+    broadcast_.gatherRows(i, row, rows, column, columns, to);
     operands[i + 1] = {to, 1};
   }
   executor_.run(scratch, operands, values, rows * columns);

@@ -38,11 +38,11 @@ struct Group {
   // Offset of position `index`, counted from the innermost dimension `from`.
   int64_t offset(int64_t index, int from = 0) const {
     int64_t offset = 0;
-    for (int i = from; i < rank; ++i) {
+    for (int i = from; i + 1 < rank; ++i) {
       offset += index % dims[i] * strides[i];
       index /= dims[i];
     }
-    return offset;
+    return from < rank ? offset + index * strides[rank - 1] : offset;
   }
 };
 
@@ -153,8 +153,16 @@ class ColumnBlocks {
 
   void store(int64_t unit, const double* totals, T* y) const {
     T* to = y + unit / blocks_ * inner_ + unit % blocks_ * kColumnBlock;
-    for (int64_t c = 0; c < columnsOf(unit); ++c)
-      to[c] = T(static_cast<float>(finish(kind_, totals[c], count())));
+    const int64_t columns = columnsOf(unit), all = count();
+    const auto storeAs = [&](auto finished) {
+      for (int64_t c = 0; c < columns; ++c) to[c] = T(static_cast<float>(finished(totals[c])));
+    };
+    if (kind_ == Kind::kMean)
+      storeAs([&](double total) { return finish(Kind::kMean, total, all); });
+    else if (kind_ == Kind::kL2 || kind_ == Kind::kLogSum)
+      storeAs([&](double total) { return finish(kind_, total, all); });
+    else
+      storeAs([](double total) { return total; });
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "backends/cpu/reduce/rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,8 +19,10 @@ using namespace camshaft::cpu::HWY_NAMESPACE;  // loadFirst, ...
 using F32 = hn::ScalableTag<float>;
 using VF32 = hn::Vec<F32>;
 
-// One accumulation step per kind, its neutral element, and how lanes come together at the end.
+// One accumulation step per kind, its neutral element, and how lanes come together at the end: as
+// those of kJoined do, which is known when this is compiled.
 struct SumStep {
+  static constexpr Kind kJoined = Kind::kSum;
   static constexpr float kNeutral = 0;
   template <class V>
   static HWY_INLINE V add(V total, V x) {
@@ -43,6 +46,7 @@ struct SquareStep : SumStep {
   }
 };
 struct ProductStep {
+  static constexpr Kind kJoined = Kind::kProd;
   static constexpr float kNeutral = 1;
   template <class V>
   static HWY_INLINE V add(V total, V x) {
@@ -55,6 +59,7 @@ struct ProductStep {
 };
 // NaN wins.
 struct MaxStep {
+  static constexpr Kind kJoined = Kind::kMax;
   static constexpr float kNeutral = -std::numeric_limits<float>::infinity();
   template <class V>
   static HWY_INLINE V add(V total, V x) {
@@ -66,6 +71,7 @@ struct MaxStep {
   }
 };
 struct MinStep {
+  static constexpr Kind kJoined = Kind::kMin;
   static constexpr float kNeutral = std::numeric_limits<float>::infinity();
   template <class V>
   static HWY_INLINE V add(V total, V x) {
@@ -96,15 +102,16 @@ HWY_INLINE VF32 accumulate(const float* x, size_t count) {
 }
 
 template <class Step>
-double row(Kind kind, const float* x, int64_t count) {
+double row(const float* x, int64_t count) {
   const F32 d;
+  const size_t used = std::min(hn::Lanes(d), static_cast<size_t>(count));
   const int64_t piece = kStepsInF32 * 4 * static_cast<int64_t>(hn::Lanes(d));
   alignas(64) float lanes[hn::MaxLanes(d)];
-  double total = identityOf(kind);
+  double total = identityOf(Step::kJoined);
   for (int64_t i = 0; i < count; i += piece) {
     hn::Store(accumulate<Step>(x + i, static_cast<size_t>(count - i < piece ? count - i : piece)),
               d, lanes);
-    for (size_t lane = 0; lane < hn::Lanes(d); ++lane) total = combine(kind, total, lanes[lane]);
+    for (size_t lane = 0; lane < used; ++lane) total = combine(Step::kJoined, total, lanes[lane]);
   }
   return total;
 }
@@ -112,8 +119,8 @@ double row(Kind kind, const float* x, int64_t count) {
 // As many whole vectors of columns as fit, from `column` on; narrower ones follow. T is f32 or
 // bf16.
 template <class Step, class D, class T>
-HWY_INLINE int64_t columnVectors(D d, Kind kind, const T* x, int64_t rows, int64_t stride,
-                                 int64_t columns, int64_t column, double* totals) {
+HWY_INLINE int64_t columnVectors(D d, const T* x, int64_t rows, int64_t stride, int64_t columns,
+                                 int64_t column, double* totals) {
   constexpr int64_t kLanes = hn::MaxLanes(D());
   alignas(64) float results[kLanes];
   for (; column + kLanes <= columns; column += kLanes) {
@@ -130,36 +137,36 @@ HWY_INLINE int64_t columnVectors(D d, Kind kind, const T* x, int64_t rows, int64
     for (; row < rows; ++row, from += stride) total0 = Step::add(total0, loadF32(d, from));
     hn::Store(Step::join(Step::join(total0, total1), Step::join(total2, total3)), d, results);
     for (int64_t i = 0; i < kLanes; ++i)
-      totals[column + i] = combine(kind, totals[column + i], results[i]);
+      totals[column + i] = combine(Step::kJoined, totals[column + i], results[i]);
   }
   return column;
 }
 
 template <class Step, class T>
-void columns(Kind kind, const T* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
+void columns(const T* x, int64_t rows, int64_t stride, int64_t count, double* totals) {
   const hn::CappedTag<float, 8> eight;
   const hn::CappedTag<float, 4> four;
-  int64_t column = columnVectors<Step>(F32(), kind, x, rows, stride, count, 0, totals);
-  column = columnVectors<Step>(eight, kind, x, rows, stride, count, column, totals);
-  column = columnVectors<Step>(four, kind, x, rows, stride, count, column, totals);
-  columnVectors<Step>(hn::CappedTag<float, 1>(), kind, x, rows, stride, count, column, totals);
+  int64_t column = columnVectors<Step>(F32(), x, rows, stride, count, 0, totals);
+  column = columnVectors<Step>(eight, x, rows, stride, count, column, totals);
+  column = columnVectors<Step>(four, x, rows, stride, count, column, totals);
+  columnVectors<Step>(hn::CappedTag<float, 1>(), x, rows, stride, count, column, totals);
 }
 
 double rowOf(Kind kind, const float* x, int64_t count) {
   switch (kind) {
     case Kind::kMax:
-      return row<MaxStep>(kind, x, count);
+      return row<MaxStep>(x, count);
     case Kind::kMin:
-      return row<MinStep>(kind, x, count);
+      return row<MinStep>(x, count);
     case Kind::kProd:
-      return row<ProductStep>(kind, x, count);
+      return row<ProductStep>(x, count);
     case Kind::kL1:
-      return row<AbsoluteStep>(kind, x, count);
+      return row<AbsoluteStep>(x, count);
     case Kind::kL2:
     case Kind::kSumSquare:
-      return row<SquareStep>(kind, x, count);
+      return row<SquareStep>(x, count);
     default:
-      return row<SumStep>(kind, x, count);
+      return row<SumStep>(x, count);
   }
 }
 
@@ -168,18 +175,18 @@ void columnsOfAny(Kind kind, const T* x, int64_t rows, int64_t stride, int64_t c
                   double* totals) {
   switch (kind) {
     case Kind::kMax:
-      return columns<MaxStep>(kind, x, rows, stride, count, totals);
+      return columns<MaxStep>(x, rows, stride, count, totals);
     case Kind::kMin:
-      return columns<MinStep>(kind, x, rows, stride, count, totals);
+      return columns<MinStep>(x, rows, stride, count, totals);
     case Kind::kProd:
-      return columns<ProductStep>(kind, x, rows, stride, count, totals);
+      return columns<ProductStep>(x, rows, stride, count, totals);
     case Kind::kL1:
-      return columns<AbsoluteStep>(kind, x, rows, stride, count, totals);
+      return columns<AbsoluteStep>(x, rows, stride, count, totals);
     case Kind::kL2:
     case Kind::kSumSquare:
-      return columns<SquareStep>(kind, x, rows, stride, count, totals);
+      return columns<SquareStep>(x, rows, stride, count, totals);
     default:
-      return columns<SumStep>(kind, x, rows, stride, count, totals);
+      return columns<SumStep>(x, rows, stride, count, totals);
   }
 }
 
@@ -212,32 +219,6 @@ double identityOf(Kind kind) {
       return 1;
     default:
       return 0;
-  }
-}
-
-double combine(Kind kind, double a, double b) {
-  switch (kind) {
-    case Kind::kMax:
-      return b > a || b != b ? b : a;
-    case Kind::kMin:
-      return b < a || b != b ? b : a;
-    case Kind::kProd:
-      return a * b;
-    default:
-      return a + b;
-  }
-}
-
-double finish(Kind kind, double total, int64_t count) {
-  switch (kind) {
-    case Kind::kMean:
-      return total / static_cast<double>(count);
-    case Kind::kL2:
-      return std::sqrt(total);
-    case Kind::kLogSum:
-      return std::log(total);
-    default:
-      return total;
   }
 }
 

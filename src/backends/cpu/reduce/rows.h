@@ -2,6 +2,7 @@
 // those partial sums are added up in f64.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "support/half.h"
@@ -14,8 +15,31 @@ inline constexpr int64_t kColumnBlock = 64;  // columns at most in one call
 inline constexpr int64_t kStepsInF32 = 256;  // rows at most in one call of columns
 
 double identityOf(Kind kind);
-double combine(Kind kind, double a, double b);  // of two partial results
-double finish(Kind kind, double total, int64_t count);
+// Of two partial results.
+inline double combine(Kind kind, double a, double b) {
+  switch (kind) {
+    case Kind::kMax:
+      return b > a || b != b ? b : a;
+    case Kind::kMin:
+      return b < a || b != b ? b : a;
+    case Kind::kProd:
+      return a * b;
+    default:
+      return a + b;
+  }
+}
+inline double finish(Kind kind, double total, int64_t count) {
+  switch (kind) {
+    case Kind::kMean:
+      return total / static_cast<double>(count);
+    case Kind::kL2:
+      return std::sqrt(total);
+    case Kind::kLogSum:
+      return std::log(total);
+    default:
+      return total;
+  }
+}
 
 // Partial result of a row, without finish().
 double reduceRow(Kind kind, const float* x, int64_t count);
