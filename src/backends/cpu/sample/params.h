@@ -19,6 +19,9 @@ enum class Coordinates : int32_t {
 enum class Nearest : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 enum class Sampling : int32_t { kNearest, kLinear, kCubic };
 
+// Input positions on either side that an output position is made of, at most.
+inline constexpr double kMostReach = 1e7;
+
 // Dimensions `axis` and `axis` + 1 are resized, or `axis` alone when `axes` is 1.
 struct ResizeParams {
   double scales[2];  // of these dimensions; 0: sizes decide

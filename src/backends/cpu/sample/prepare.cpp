@@ -94,9 +94,9 @@ Dim mostTaps(const ResizeAttrs& attrs, const Dim& in, const Dim& out, double sca
   if (attrs.mode == ResizeMode::kNearest) return 1;
   const int64_t reach = attrs.mode == ResizeMode::kLinear ? 1 : 2;
   if (!attrs.antialias || scale >= 1) return 2 * reach;
-  constexpr double kMost = 1e9;
   if (scale > 0)
-    return 2 * static_cast<int64_t>(std::ceil(std::min(static_cast<double>(reach) / scale, kMost)));
+    return 2 * static_cast<int64_t>(
+                   std::ceil(std::min(static_cast<double>(reach) / scale, kMostReach)));
   return max(2 * reach, 2 * ceilDiv(reach * in, max(out, 1)) + 2);
 }
 

@@ -13,8 +13,7 @@ Taps::Taps(const ResampleParams& params, const ResizedDimension& dimension)
   // Antialiasing widens the curve when shrinking, so that it covers every input position.
   if (params.antialiases) narrowing_ = std::min(scaleOf(dimension), 1.0);
   const double reach = (params.sampling == Sampling::kLinear ? 1 : 2) / narrowing_;
-  constexpr double kFar = 1e9;
-  if (!(reach > 0 && reach < kFar))
+  if (!(reach > 0 && reach < kMostReach))
     fail(ErrorKind::kInvalidArgument, "a resize to ", dimension.out, " of ", dimension.in,
          " elements shrinks too much");
   first_ = static_cast<int64_t>(std::floor(-reach)) + 1;
