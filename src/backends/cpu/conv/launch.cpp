@@ -61,8 +61,7 @@ namespace {
 template <ConvAlgorithm kAlgorithm>
 bool fits(const void* opaque, const LaunchArgs& args) {
   const ConvShape& shape = static_cast<const State*>(opaque)->shape;
-  if (!areImages(args, convTakesBf16(kAlgorithm)) || !convSupports(kAlgorithm, shape))
-    return false;
+  if (!areImages(args, convTakesBf16(kAlgorithm)) || !convSupports(kAlgorithm, shape)) return false;
   if (args.outputs[0].count() == 0) return true;
   const ConvExtent in = extentOf(args.inputs[0]), out = extentOf(args.outputs[0]);
   return shape.outSize(0, in.height) == out.height && shape.outSize(1, in.width) == out.width;

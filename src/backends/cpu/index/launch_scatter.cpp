@@ -83,7 +83,7 @@ bool fitsScatterND(const void* state, const LaunchArgs& args) {
          args.inputs[1].rank > 0;
 }
 
-// In order, so that of several updates of one place the last stays, and sums are the same each time.
+// In order, so that of several updates of one place the last stays, and sums are always the same.
 void launchScatterElements(const void* state, const LaunchArgs& args) {
   const auto& params = *static_cast<const ScatterElementsParams*>(state);
   const int axis = static_cast<int>(params.axis);
