@@ -34,7 +34,7 @@ struct ConvExtent {
 enum class ConvAlgorithm : int32_t {
   kGemm,       // any convolution
   kDepthwise,  // one channel per group
-  kGrouped,    // groups of few channels: those of whole vectors, or a power of two of them
+  kGrouped,    // groups of 1, 2, 4 or 8 results and no more inputs, or of at least 16 results
   kWinograd,   // 3x3, stride 1, dilation 1, groups 1: F(4x4, 3x3), relative error about 1e-6
   kSplit,      // one group, on bf16 tiles as split_gemm.h, relative error about 5e-6
   kBf16,       // one group, operands rounded to bf16 as gemm16.h, any but the longest patches

@@ -3,7 +3,6 @@
 // registers where the epilogue is short, and else wait for it in L1.
 #include <algorithm>
 #include <type_traits>
-#include <vector>
 
 #include "backends/cpu/conv/depthwise_blocks.h"
 #include "backends/cpu/gemm/gemm_block.h"
