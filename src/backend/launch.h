@@ -42,6 +42,8 @@ struct LaunchArgs {
   std::byte* workspace = nullptr;
   int64_t workspaceBytes = 0;
   ThreadPool* threads = nullptr;  // host kernels
+  // Weights that the host reads next in this run, for kernels that have time to fetch them.
+  std::span<const std::byte> upcoming;
   void* stream = nullptr;         // device kernels
 };
 

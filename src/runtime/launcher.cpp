@@ -215,6 +215,7 @@ void Launcher::runStep(size_t index, void* stream) {
     bool& isChecked = sizes_.step(index).isChecked;
     if (!isChecked) checkLaunch(step, loaded, args);
     isChecked = true;
+    args.upcoming = engine_.upcoming(loaded);
     if (!writesNothing(args))
       naming(step, [&] {
         if (loaded.plugin)

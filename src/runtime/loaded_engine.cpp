@@ -45,6 +45,29 @@ LoadedEngine::LoadedStep load(const Step& step, const Plan& plan, const PluginLo
   return {kernel, nullptr};
 }
 
+// Finds what each step may fetch for those behind it, where the host computes: the first large
+// weights that come.
+void findUpcoming(const std::vector<Step>& steps, std::vector<LoadedEngine::LoadedStep>& loaded) {
+  constexpr int64_t kLarge = 64 * 1024, kMostElements = int64_t{1} << 46;
+  int64_t offset = 0, bytes = 0;
+  for (size_t i = steps.size(); i-- > 0;) {
+    loaded[i].upcomingOffset = offset;
+    loaded[i].upcomingBytes = bytes;
+    int64_t most = kLarge;
+    for (const Operand& input : steps[i].inputs) {
+      // Packed ones are a row. Engine files are not trusted, nor that it lies in their weights.
+      if (input.place != Place::kWeights || input.tensor.dims.size() != 1) continue;
+      const int64_t count = input.tensor.dims[0].constant;
+      if (count < 0 || count > kMostElements) continue;
+      const auto size = static_cast<int64_t>(bytesOf(input.tensor.type, count));
+      if (size < most) continue;
+      most = size;
+      offset = input.offset;
+      bytes = size;
+    }
+  }
+}
+
 // The device an engine runs on, which must be here.
 Device* deviceFor(const Plan& plan) {
   if (!plan.hasDeviceMemory) return nullptr;
@@ -122,6 +145,7 @@ void LoadedEngine::loadSteps(const PluginLoader& loadPlugin) {
   for (const ProfilePlan& profile : plan_->profiles) {
     std::vector<LoadedStep>& steps = steps_.emplace_back();
     for (const Step& step : profile.steps) steps.push_back(load(step, *plan_, loadPlugin));
+    if (!device_) findUpcoming(profile.steps, steps);
   }
   for (const std::shared_ptr<Plan>& body : plan_->bodies)
     bodies_.push_back(std::make_shared<const LoadedEngine>(body, *this, loadPlugin));
@@ -132,6 +156,13 @@ std::set<size_t> LoadedEngine::pluginSteps(int profile) const {
   for (size_t i = 0; i < steps_[profile].size(); ++i)
     if (steps_[profile][i].plugin) plugins.insert(i);
   return plugins;
+}
+
+std::span<const std::byte> LoadedEngine::upcoming(const LoadedStep& step) const {
+  const std::span<const std::byte> weights = plan_->weights;
+  const auto size = static_cast<int64_t>(weights.size());
+  if (step.upcomingOffset < 0 || step.upcomingBytes > size - step.upcomingOffset) return {};
+  return weights.subspan(step.upcomingOffset, step.upcomingBytes);
 }
 
 LoadedEngine::~LoadedEngine() {

@@ -23,6 +23,8 @@ class LoadedEngine {
     const RuntimeKernel* kernel = nullptr;  // null for bind steps
     std::shared_ptr<const void> state;
     std::shared_ptr<const Plugin> plugin = nullptr;  // where the kernel is one
+    // The next large weights that a step behind it reads, in the engine's.
+    int64_t upcomingOffset = 0, upcomingBytes = 0;
   };
 
   // Throws Error(kInvalidEngine) when a kernel the plan names is not here. Without a loader an
@@ -52,6 +54,7 @@ class LoadedEngine {
                       std::optional<void*> stream = std::nullopt) const;
   const std::vector<LoadedStep>& steps(int profile) const { return steps_[profile]; }
   std::set<size_t> pluginSteps(int profile) const;
+  std::span<const std::byte> upcoming(const LoadedStep& step) const;  // LaunchArgs::upcoming
   // Plan::bodies, ready to run.
   const std::vector<std::shared_ptr<const LoadedEngine>>& bodies() const { return bodies_; }
   int findInput(std::string_view name) const;   // -1: none

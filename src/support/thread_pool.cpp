@@ -105,6 +105,17 @@ void ThreadPool::run(FunctionRef<void(int worker)> body) {
   });
 }
 
+// A few chunks per worker even out their speeds; more only cost traffic on the counters.
+ThreadPool::Shares ThreadPool::sharesOf(int64_t count, int64_t grain) const {
+  constexpr int64_t kChunksPerWorker = 4;
+  if (count <= 0 || enclosingScope()) return {.count = count, .chunk = count, .chunks = 1};
+  grain = std::clamp<int64_t>(grain, 1, count);
+  const int64_t grains = (count - 1) / grain + 1;
+  const int64_t chunk = grain * std::max<int64_t>(1, grains / (threads() * kChunksPerWorker));
+  const int64_t chunks = (count - 1) / chunk + 1;
+  return {count, chunk, chunks, static_cast<int>(std::min<int64_t>(chunks, threads()))};
+}
+
 void ThreadPool::parallelFor(int64_t count, int64_t grain,
                              FunctionRef<void(int64_t begin, int64_t end, int worker)> body) {
   if (count <= 0) return;
@@ -112,28 +123,22 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain,
     body(0, count, scope->worker);
     return;
   }
-  // A few chunks per worker even out their speeds; more only cost traffic on the counters.
-  constexpr int64_t kChunksPerWorker = 4;
-  grain = std::clamp<int64_t>(grain, 1, count);
-  const int64_t grains = (count - 1) / grain + 1;
-  const int64_t chunk = grain * std::max<int64_t>(1, grains / (threads() * kChunksPerWorker));
-  const int64_t chunks = (count - 1) / chunk + 1;
-  const auto workers = static_cast<int>(std::min<int64_t>(chunks, threads()));
-
+  const Shares all = sharesOf(count, grain);
   const Turn turn(*this);
-  for (int i = 0; i < workers; ++i) {
-    shares_[static_cast<size_t>(i)].next.store(chunks * i / workers, std::memory_order_relaxed);
-    shares_[static_cast<size_t>(i)].end = chunks * (i + 1) / workers;
+  for (int i = 0; i < all.workers; ++i) {
+    Share& share = shares_[static_cast<size_t>(i)];
+    share.next.store(all.chunks * i / all.workers, std::memory_order_relaxed);
+    share.end = all.chunks * (i + 1) / all.workers;
   }
-  fork(workers, [&](int worker) {
-    for (int i = 0; i < workers; ++i) {
-      Share& share = shares_[static_cast<size_t>((worker + i) % workers)];
+  fork(all.workers, [&](int worker) {
+    for (int i = 0; i < all.workers; ++i) {
+      Share& share = shares_[static_cast<size_t>((worker + i) % all.workers)];
       while (share.next.load(std::memory_order_relaxed) < share.end) {
         const int64_t index = share.next.fetch_add(1, std::memory_order_relaxed);
         if (index >= share.end) break;
         if (hasException_.test(std::memory_order_relaxed)) return;
-        const int64_t begin = index * chunk;
-        body(begin, begin + std::min(chunk, count - begin), worker);
+        const int64_t begin = index * all.chunk;
+        body(begin, begin + std::min(all.chunk, count - begin), worker);
       }
     }
   });

@@ -1,6 +1,7 @@
 // Fork-join threads for CPU kernels.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -53,6 +54,15 @@ class ThreadPool {
   // for the last, is a multiple of `grain` long.
   void parallelFor(int64_t count, int64_t grain,
                    FunctionRef<void(int64_t begin, int64_t end, int worker)> body);
+  // How such a loop is shared, for bodies that want to know what else their worker will do.
+  struct Shares {
+    int64_t count = 0, chunk = 1, chunks = 0;
+    int workers = 1;
+    int64_t endOf(int worker) const {
+      return std::min(count, chunks * (worker + 1) / workers * chunk);
+    }
+  };
+  Shares sharesOf(int64_t count, int64_t grain) const;
 
  private:
   struct Scope;

@@ -1,7 +1,9 @@
 // Convolution over NHWC activations, f32 or bf16, with weights packed at build time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/gemm/epilogue.h"
 
@@ -60,6 +62,7 @@ struct ConvTensors {
   float* output = nullptr;
   const BFloat16* bf16Input = nullptr;
   BFloat16* bf16Output = nullptr;
+  std::span<const std::byte> upcoming;  // LaunchArgs::upcoming
 };
 
 // Rows of the epilogue are output pixels over the whole batch, columns output channels; with

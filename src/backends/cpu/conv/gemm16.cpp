@@ -192,7 +192,7 @@ void multiply(Type16 type, const ConvCall& call, int64_t rows, PackPanel16 pack,
   gemm16(type, rows, call.shape.outChannels, productDepth(call.shape), pack,
          reinterpret_cast<const uint16_t*>(call.packed),
          {.f32 = call.output, .stride = call.extent.outPixelStride, .bf16 = call.bf16Output},
-         call.epilogue, call.pool, workspace, a);
+         call.epilogue, call.pool, workspace, a, call.upcoming);
 }
 
 template <class T>
@@ -220,7 +220,11 @@ static void convolveStrips(Type16 type, const ConvCall& call) {
   const int64_t lines = TapImages::stripLines(call.shape, call.extent, static_cast<int>(threads));
   const int64_t strips = (height + lines - 1) / lines;
   const int64_t stripFloats = TapImages::stripFloats(call.shape, call.extent);
-  call.pool.parallelFor(call.extent.batch * strips, 1, [&](int64_t begin, int64_t end, int worker) {
+  const int64_t count = call.extent.batch * strips;
+  const int64_t weightBytes = packedConv16Floats(type, call.shape) * 4;
+  const ThreadPool::Shares shares = call.pool.sharesOf(count, 1);
+  const SharedWeights weights(shares, call.packed, count, weightBytes, weightBytes, call.upcoming);
+  call.pool.parallelFor(count, 1, [&](int64_t begin, int64_t end, int worker) {
     const TileScope tiles(bf16UsesTiles());
     for (int64_t strip = begin; strip < end; ++strip) {
       const int64_t first = strip % strips * lines;
@@ -235,7 +239,8 @@ static void convolveStrips(Type16 type, const ConvCall& call) {
                        .packedB = reinterpret_cast<const uint16_t*>(call.packed),
                        .c = {.f32 = call.output,
                              .stride = call.extent.outPixelStride,
-                             .bf16 = call.bf16Output}},
+                             .bf16 = call.bf16Output},
+                       .ahead = weights.from(strip, worker)},
                       packNothing, call.epilogue, nullptr);
     }
   });

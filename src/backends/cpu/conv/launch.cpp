@@ -88,7 +88,8 @@ void launch(const void* opaque, const LaunchArgs& args) {
            {.input = isBf16(x) ? nullptr : x.as<const float>(),
             .output = isBf16(y) ? nullptr : y.as<float>(),
             .bf16Input = isBf16(x) ? x.as<const BFloat16>() : nullptr,
-            .bf16Output = isBf16(y) ? y.as<BFloat16>() : nullptr},
+            .bf16Output = isBf16(y) ? y.as<BFloat16>() : nullptr,
+            .upcoming = args.upcoming},
            weights.as<const float>(), epilogue.get(), *args.threads, workspaceFloats(args));
 }
 

@@ -152,18 +152,26 @@ struct Waiting {
   int64_t stride;  // floats between its rows
 };
 
-// All panels of A together fetch the columns that are next. Behind the last ones lie other weights,
-// most likely the next to be read; fetching cannot fault.
+// How a panel of A, one of so many, fetches its part of a panel of weights: lines at each step.
+struct FetchPlan {
+  int64_t runs, lines;  // of each run
+  explicit FetchPlan(int64_t rowPanels) {
+    constexpr int64_t kMostRuns = 4, kStepLines = kStepHalves16 * 2 / kCacheLine;
+    const int64_t perStep = ceilDiv(kStepLines, rowPanels);
+    lines = ceilDiv(perStep, kMostRuns);
+    runs = ceilDiv(perStep, lines);
+  }
+};
+
+// All panels of A together fetch as many columns ahead as they read.
 void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting& part) {
   const int64_t steps = steps16(block.k), packedK = std::max(block.k, block.packedK);
   const int64_t panelHalves = panelHalves16(block.type, packedK);
   const bool isF16 = block.type == Type16::kF16;
   const auto multiply = isF16 ? multiplyF16 : multiplyBf16;
   const int64_t passes = std::max<int64_t>(1, ceilDiv(steps, kBlocking.passSteps));
-  const int64_t nextHalves = part.stride / kColumns16 * panelHalves;
-  constexpr int64_t kRuns = 4, kLineHalves = 32;
   const int64_t rowPanels = ceilDiv(block.rows, kRows16);
-  const int64_t aheadLines = ceilDiv(kStepHalves16 / kLineHalves, rowPanels * kRuns);
+  const FetchPlan fetch(rowPanels);
   const int64_t endRow = part.row + part.rows;
   for (int64_t group = 0; group < part.columns; group += kBlocking.groupColumns) {
     const int64_t end = std::min(part.columns, group + kBlocking.groupColumns);
@@ -176,6 +184,8 @@ void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting
           const uint16_t* columns =
               block.packedB + (part.column + panel) / kColumns16 * panelHalves;
           const uint16_t* b = columns + done * kStepHalves16;
+          const int64_t runBytes = depth * fetch.lines * kCacheLine;
+          const char* ahead = block.ahead.at(columns, panelHalves * 2);
           multiply({.a = a.data + done * a.step,
                     .aRow = a.row,
                     .aStep = a.step,
@@ -190,10 +200,10 @@ void multiplyPanels(const Block16& block, const uint16_t* packedA, const Waiting
                     .accumulate = pass > 0,
                     .products = part.products + (row - part.row) * part.stride + panel,
                     .stride = part.stride,
-                    .ahead = b + nextHalves + row / kRows16 * depth * aheadLines * kLineHalves,
-                    .aheadLines = aheadLines,
-                    .aheadRuns = kRuns,
-                    .aheadStride = rowPanels * depth * aheadLines * kLineHalves * 2});
+                    .ahead = ahead ? ahead + row / kRows16 * runBytes : nullptr,
+                    .aheadLines = fetch.lines,
+                    .aheadRuns = ahead ? fetch.runs : 0,
+                    .aheadStride = rowPanels * runBytes});
         }
       }
       done += depth;
@@ -352,7 +362,7 @@ int64_t gemm16WorkspaceFloats(Type16 type, int64_t m, int64_t k, int threads) {
 
 void gemm16(Type16 type, int64_t m, int64_t n, int64_t k, PackPanel16 pack, const uint16_t* packedB,
             const Result16& c, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
-            Rows16 a) {
+            Rows16 a, std::span<const std::byte> upcoming) {
   if (m == 0 || n == 0) return;
   const bool packs = kRowsInPlace16 == 0 || !a.data || !a.readsBeyond;
   const Tasks tasks = divide(type, m, n, k, pool.threads(), packs);
@@ -368,22 +378,27 @@ void gemm16(Type16 type, int64_t m, int64_t n, int64_t k, PackPanel16 pack, cons
       packRows(part, pack, shared + begin * panelHalves);
     });
   const int64_t workerFloats = gemm16WorkspaceFloats(type, m, k, 1);
-  pool.parallelFor(
-      tasks.rowTasks * tasks.columnTasks, 1, [&](int64_t begin, int64_t end, int worker) {
-        const TileScope tiles(bf16UsesTiles());
-        for (int64_t task = begin; task < end; ++task) {
-          Block16 block = all;
-          block.row = task % tasks.rowTasks * tasks.rows;
-          block.column = task / tasks.rowTasks * tasks.columns;
-          block.rows = std::min(tasks.rows, m - block.row);
-          block.columns = std::min(tasks.columns, n - block.column);
-          block.packedB += block.column / kColumns16 * panelHalves;
-          if (tasks.sharesRows)
-            multiplyPacked(block, shared + block.row / kRows16 * panelHalves, epilogue);
-          else
-            multiplyBlock16(block, pack, epilogue, workspace + worker * workerFloats);
-        }
-      });
+  const int64_t count = tasks.rowTasks * tasks.columnTasks;
+  const ThreadPool::Shares shares = pool.sharesOf(count, 1);
+  const SharedWeights weights(shares, packedB, tasks.rowTasks,
+                              tasks.columns / kColumns16 * panelHalves * 2,
+                              ceilDiv(n, kColumns16) * panelHalves * 2, upcoming);
+  pool.parallelFor(count, 1, [&](int64_t begin, int64_t end, int worker) {
+    const TileScope tiles(bf16UsesTiles());
+    for (int64_t task = begin; task < end; ++task) {
+      Block16 block = all;
+      block.row = task % tasks.rowTasks * tasks.rows;
+      block.column = task / tasks.rowTasks * tasks.columns;
+      block.rows = std::min(tasks.rows, m - block.row);
+      block.columns = std::min(tasks.columns, n - block.column);
+      block.packedB += block.column / kColumns16 * panelHalves;
+      block.ahead = weights.from(task, worker);
+      if (tasks.sharesRows)
+        multiplyPacked(block, shared + block.row / kRows16 * panelHalves, epilogue);
+      else
+        multiplyBlock16(block, pack, epilogue, workspace + worker * workerFloats);
+    }
+  });
 }
 
 }  // namespace camshaft::cpu

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/gemm/epilogue.h"
 #include "backends/cpu/gemm/tile16.h"
+#include "backends/cpu/weights_ahead.h"
 #include "support/function_ref.h"
 
 namespace camshaft {
@@ -82,6 +85,7 @@ struct Block16 {
   Rows16 a;
   const uint16_t* packedB = nullptr;
   Result16 c;
+  WeightsAhead ahead;  // behind packedB
 };
 // Its workspace holds the rows as panels, best so many. The worker holds a TileScope (tile16.h).
 int64_t blockRows16(int64_t k);
@@ -89,11 +93,11 @@ int64_t rows16Floats(Type16 type, int64_t rows, int64_t k);
 void multiplyBlock16(const Block16& block, PackPanel16 pack, const Epilogue& epilogue,
                      float* workspace);
 
-// All of C by all workers; `packedB` is all of B. What is enough for an m is enough for smaller
-// ones.
+// All of C by all workers; `packedB` is all of B, and `upcoming` what is read after it
+// (LaunchArgs). What is enough for an m is enough for smaller ones.
 int64_t gemm16WorkspaceFloats(Type16 type, int64_t m, int64_t k, int threads);
 void gemm16(Type16 type, int64_t m, int64_t n, int64_t k, PackPanel16 pack, const uint16_t* packedB,
             const Result16& c, const Epilogue& epilogue, ThreadPool& pool, float* workspace,
-            Rows16 a = {});
+            Rows16 a = {}, std::span<const std::byte> upcoming = {});
 
 }  // namespace camshaft::cpu

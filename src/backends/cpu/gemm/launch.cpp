@@ -150,7 +150,7 @@ void launch16(const void* opaque, const LaunchArgs& args) {
          {.f32 = isBf16(out) ? nullptr : out.as<float>(),
           .stride = n,
           .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
-         epilogue.get(), *args.threads, a.workspace, {a.halves, k});
+         epilogue.get(), *args.threads, a.workspace, {a.halves, k}, args.upcoming);
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {

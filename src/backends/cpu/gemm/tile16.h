@@ -103,7 +103,7 @@ struct Tile16 {
   // Meanwhile x86-64 brings, at each step, the next so many cache lines of each of so many runs to
   // L2, which begin here and lie so many bytes apart: a core reads several runs of memory faster
   // than one.
-  const uint16_t* ahead = nullptr;
+  const char* ahead = nullptr;
   int64_t aheadLines = 0, aheadRuns = 0, aheadStride = 0;
 };
 // By a thread that holds a TileScope(bf16UsesTiles()).

@@ -193,7 +193,7 @@ CAMSHAFT_AMX void multiplyOnTiles(const Tile16& t) {
   asm volatile("" ::: "memory");  // of which GCC's tile intrinsics do not tell
   const auto* begin = reinterpret_cast<const char*>(t.a);
   const auto* b = reinterpret_cast<const char*>(t.b);
-  const auto* ahead = reinterpret_cast<const char*>(t.ahead);
+  const char* ahead = t.ahead;
   const int64_t aRow = t.aRow * 2, aStep = t.aStep * 2, below = kTileSize * aRow;
   constexpr int64_t kRight = kTileHalves * 2;
   const int64_t rowBytes = t.stride * 4;

@@ -259,7 +259,8 @@ void runProduct(const ProductState& state, const LaunchArgs& args, int64_t m, Pa
                   .k = params.k,
                   .packedColumns = args.inputs[1].as<const uint8_t>(),
                   .sumsRows = params.zerosInput >= 0,
-                  .parts = groups};
+                  .parts = groups,
+                  .upcoming = args.upcoming};
   if (rows && groups == 1 && params.k > 0 && params.k % 2 == 0 &&
       rowFlip(layout, params.isSigned != 0) == 0)
     product.rows = {.data = reinterpret_cast<const uint16_t*>(rows), .stride = params.k / 2};
@@ -285,7 +286,8 @@ void runInPlace(const ProductState& state, const LaunchArgs& args, int64_t m, co
        .k = state.params.k,
        .packedColumns = args.inputs[1].as<const uint8_t>(),
        .rows = rows,
-       .places = places},
+       .places = places,
+       .upcoming = args.upcoming},
       [](int64_t, int64_t, int64_t, uint8_t*, uint8_t*) {}, *args.threads, nullptr,
       [&](const Sums& sums) { finishSums(finish.get(), sums); });
 }

@@ -323,12 +323,13 @@ std::vector<int64_t> joinedParts(const Rows16& a, int64_t k) {
 class Task {
  public:
   Task(const Product& product, const Multiplier& multiplier, int64_t m, const Rows16& a,
-       const Tasks& tasks, int64_t number, const Worker& worker)
+       const Tasks& tasks, int64_t number, const Worker& worker, const WeightsAhead& ahead)
       : product_(product),
         layout_(*product.layout),
         multiplier_(multiplier),
         a_(a),
-        worker_(worker) {
+        worker_(worker),
+        ahead_(ahead) {
     const int64_t tasksOfPart = tasks.rowTasks * tasks.columnTasks;
     const int64_t inPart = number % tasksOfPart;
     part_ = number / tasksOfPart;
@@ -399,8 +400,8 @@ class Task {
     });
   }
 
-  // Rows [first, first + count), those in place and those packed. Meanwhile their share of the next
-  // columns is fetched.
+  // Rows [first, first + count), those in place and those packed. Meanwhile their part of as many
+  // columns ahead is fetched.
   void multiplyBlocks(int64_t column, int64_t blocks, int64_t first, int64_t count,
                       int32_t* sums) const {
     const int64_t blockBytes = layout_.blockBytes(product_.k);
@@ -412,10 +413,10 @@ class Task {
                       .columns = columnsAt(column + (blocks - 1) * kBlockColumns),
                       .sums = sums};
     Block block = whole;
-    if (const int64_t left = blocksFrom(column) - blocks; left > 0) {
+    if (const char* next = ahead_.at(whole.b, blocks * blockBytes)) {
       const int64_t most = rowsAtOnce(blocks);
-      block.nextBytes = std::min(left, blocks) * blockBytes / ceilDiv(rows_, most);
-      block.next = whole.b + blocks * blockBytes + first / most * block.nextBytes;
+      block.nextBytes = blocks * blockBytes / ceilDiv(rows_, most);
+      block.next = next + first / most * block.nextBytes;
     }
     const int64_t inPlace = std::clamp<int64_t>(inPlace_ - first, 0, count);
     if (inPlace > 0) {
@@ -448,6 +449,7 @@ class Task {
   const Multiplier& multiplier_;
   const Rows16& a_;
   const Worker& worker_;
+  const WeightsAhead ahead_;
   int64_t part_, row_, rows_, column_, endColumn_;
   int64_t inPlace_;  // the first of its rows
 };
@@ -479,16 +481,23 @@ void multiply(const Product& product, PackStrip pack, ThreadPool& pool, std::byt
       isInPlace && multiplier.usesTiles && product.places > 0 ? product.places : product.m;
   const Tasks tasks = isInPlace ? divideInPlace(product, multiplier.usesTiles, m, pool.threads())
                                 : dividePacked(product, pool.threads());
+  const int64_t count = tasks.rowTasks * tasks.columnTasks * product.parts;
+  const ThreadPool::Shares shares = pool.sharesOf(count, 1);
+  const int64_t blockBytes = layout.blockBytes(k);
+  const SharedWeights weights(shares, product.packedColumns, tasks.rowTasks,
+                              tasks.columns / kBlockColumns * blockBytes,
+                              ceilDiv(n, kBlockColumns) * blockBytes, product.upcoming);
   const auto run = [&](int64_t begin, int64_t end, int thread) {
     const TileScope tiles(multiplier.usesTiles);
     const Worker worker(workspace, thread, layout, m, k);
     for (int64_t number = begin; number < end; ++number) {
-      const Task task(product, multiplier, m, a, tasks, number, worker);
+      const WeightsAhead ahead =
+          product.parts == 1 ? weights.from(number, thread) : WeightsAhead();
+      const Task task(product, multiplier, m, a, tasks, number, worker, ahead);
       task.packRows(pack);
       task.multiply(finish);
     }
   };
-  const int64_t count = tasks.rowTasks * tasks.columnTasks * product.parts;
   const double taskProducts = static_cast<double>(std::max(kRowsWorthReading, tasks.rows)) *
                               static_cast<double>(tasks.columns) * static_cast<double>(k);
   if (!isWorthSharing(taskProducts / kProductsPerWork * static_cast<double>(count)))

@@ -78,6 +78,7 @@ struct Product {
   Rows16 rows;
   // As many as tiles multiply of these, those of no result among them; 0: m.
   int64_t places = 0;
+  std::span<const std::byte> upcoming;  // LaunchArgs::upcoming
 };
 
 // Writes rows [row, row + count) of a part as a strip; `scratch` has room for one more, as rows of

@@ -56,7 +56,7 @@ struct Block {
   int64_t blocks = 1;  // of columns, one behind the other, for multipliers that take so many
   int64_t rows = 0, columns = kBlockColumns;  // at most kBlockRows / blocks; of the last block
   // What will be b, or a part of it, to be fetched into cache meanwhile.
-  const int8_t* next = nullptr;
+  const char* next = nullptr;
   int64_t nextBytes = 0;
   // [blocks][kBlockRows / blocks][kBlockColumns]; those beyond rows and columns may become
   // anything.

@@ -49,7 +49,7 @@ struct Fetch {
 
   // By so many passes of so many steps.
   Fetch(const Block& block, int64_t passes, int64_t steps)
-      : at(reinterpret_cast<const char*>(block.next)), bytes(0) {
+      : at(block.next), bytes(0) {
     if (block.nextBytes > 0)
       bytes = ceilDiv(block.nextBytes, std::max<int64_t>(1, passes * steps) * kUnit) * kUnit;
   }
