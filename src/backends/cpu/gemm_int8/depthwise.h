@@ -25,8 +25,10 @@ struct TapOrder {
   int64_t columnTaps = 0;  // 0: line by line
   int64_t count;           // filled up
 
-  TapOrder(const Layout& layout, const ConvParams& params)
-      : height(params.kernel[0]), width(params.kernel[1]), count(height * width) {
+  // Line by line, not filled up.
+  explicit TapOrder(const ConvParams& params)
+      : height(params.kernel[0]), width(params.kernel[1]), count(height * width) {}
+  TapOrder(const Layout& layout, const ConvParams& params) : TapOrder(params) {
     if (!hasDepthwiseQuads(layout)) return;
     count = (count + 3) / 4 * 4;
     const int64_t column = (height + 3) / 4 * 4;

@@ -1,14 +1,16 @@
-// Depthwise sums by Arm's sdot alone. Compiled for CPUs that have them
+// Sums of depthwise convolutions and of groups by Arm's sdot alone. Compiled for CPUs that have them
 // and run only on those: nothing here may be inline code of others, whose copy the linker could
 // keep for everybody.
 #include "backends/cpu/gemm_int8/depthwise.h"
+#include "backends/cpu/gemm_int8/groups.h"
 
 #if defined(__ARM_FEATURE_DOTPROD)
-#include "backends/cpu/gemm_int8/depthwise_dots-inl.h"
+#include "backends/cpu/gemm_int8/groups_dots-inl.h"
 
 namespace camshaft::cpu::gemm_int8 {
 
 void sumDepthwiseWithDots(const DepthwiseBlock& block) { sumWithDots(block); }
+void sumGroupsWithDots(const GroupBlock& block) { sumGroupsByDots(block); }
 
 }  // namespace camshaft::cpu::gemm_int8
 
@@ -16,7 +18,9 @@ void sumDepthwiseWithDots(const DepthwiseBlock& block) { sumWithDots(block); }
 
 namespace camshaft::cpu::gemm_int8 {
 
-void sumDepthwiseWithDots(const DepthwiseBlock&) {}  // never called where kPanels is no layout
+// Never called where kPanels is no layout.
+void sumDepthwiseWithDots(const DepthwiseBlock&) {}
+void sumGroupsWithDots(const GroupBlock&) {}
 
 }  // namespace camshaft::cpu::gemm_int8
 

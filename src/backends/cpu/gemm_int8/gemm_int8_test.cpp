@@ -195,6 +195,35 @@ TEST(GemmInt8, ConvolvesInGroups) {
          .ranges = kBytes});
 }
 
+// Groups whose channels vectors find side by side: of one quad and of many, of filters that do not
+// fill a vector, and pixels that do not fill a block.
+TEST(GemmInt8, ConvolvesGroupsOfFewChannels) {
+  struct Groups {
+    std::string channels, weights, groups, attrs;
+  };
+  const std::string plain = "strides = [1, 1], dilations = [1, 1], ";
+  for (const auto& [channels, weights, groups, attrs] :
+       {Groups{"12", "12, 4, 3, 3", "3", plain + "pads_begin = [1, 1], pads_end = [1, 1]"},
+        Groups{"128", "128, 4, 3, 3", "32", plain + "pads_begin = [1, 1], pads_end = [1, 1]"},
+        Groups{"32", "64, 4, 3, 3", "8",
+               "strides = [2, 2], dilations = [1, 1], pads_begin = [0, 1], pads_end = [1, 0]"},
+        Groups{"72", "72, 24, 1, 1", "3", plain + "pads_begin = [0, 0], pads_end = [0, 0]"},
+        Groups{"80", "40, 40, 3, 2", "2",
+               "strides = [1, 2], dilations = [2, 3], pads_begin = [2, 3], pads_end = [3, 0]"},
+        Groups{"112", "112, 56, 2, 1", "2", plain + "pads_begin = [-1, 0], pads_end = [2, 0]"}})
+    for (const std::string type : {"u8", "i8"}) {
+      const std::pair<double, double> bytes =
+          type == "u8" ? std::pair{0., 255.} : std::pair{-128., 127.};
+      expectKernelsMatch({.graph = "symbols n, h graph g(%x: " + type + "[n, h, 9, " + channels +
+                                   "], %w: i8[" + weights + "], %xz: " + type +
+                                   "[]) { %y = ConvInteger(%x, %w, %xz) {" + attrs +
+                                   ", groups = " + groups + ", channels_last = true} return %y }",
+                          .sizes = {{{"n", 1}, {"h", 7}}, {{"n", 2}, {"h", 12}}},
+                          .constants = {"w"},
+                          .ranges = {{"x", bytes}, {"w", {-128, 127}}, {"xz", bytes}}});
+    }
+}
+
 TEST(GemmInt8, ConvolvesEachChannelByItself) {
   for (const std::string attrs :
        {"strides = [1, 1], dilations = [1, 1], pads_begin = [1, 1], pads_end = [1, 1]",

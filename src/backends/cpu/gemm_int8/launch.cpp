@@ -95,6 +95,7 @@ constexpr RuntimeKernel kLaunchers[] = {
     {kBatched, loadBatched, launchBatched, fitsBatched},
     {kConv, loadConv, launchConv, fitsConv},
     {kDepthwise, loadConv, launchDepthwise, fitsDepthwise},
+    {kGroups, loadConv, launchGroups, fitsGroups},
     {kQuantize, nullptr, launchQuantize, fitsQuantize},
 };
 

@@ -11,6 +11,7 @@ inline constexpr char kMatMul[] = "cpu/gemm_int8_weights";
 inline constexpr char kBatched[] = "cpu/gemm_int8_activations";
 inline constexpr char kConv[] = "cpu/conv_int8_windows";
 inline constexpr char kDepthwise[] = "cpu/conv_int8_each_channel";
+inline constexpr char kGroups[] = "cpu/conv_int8_few_channels";
 inline constexpr char kQuantize[] = "cpu/dynamic_quantize_f32";
 
 // Inputs of the step: the first operand, the packed second one, the sums of its columns, then as
@@ -38,8 +39,9 @@ struct ByteForm {
 
 // In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution
 // taps; a filter's lines may be filled up to quads with zeros (canFillLines()). A picture of one
-// spatial dimension has height 1. Groups are packed one after the other; for a depthwise
-// convolution there is one.
+// spatial dimension has height 1. For products groups are packed one after the other; of a depthwise
+// convolution there is one here.
+inline constexpr int64_t kMostTapChannels = 4096;  // of kernels that go by taps
 struct ConvParams {
   int64_t channels = 0, groups = 1;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};

@@ -5,6 +5,7 @@
 #include "backend/kernel.h"
 #include "backends/cpu/families.h"
 #include "backends/cpu/gemm_int8/depthwise.h"
+#include "backends/cpu/gemm_int8/groups.h"
 #include "backends/cpu/gemm_int8/launch_batched.h"
 #include "backends/cpu/gemm_int8/launch_product.h"
 #include "backends/cpu/gemm_int8/params.h"
@@ -194,14 +195,19 @@ Verdict supportsDepthwise(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
-// [C, 1, taps] less the zero points.
-std::vector<int32_t> depthwiseFilters(const Node& node) {
+// [M, C, taps] less the zero points.
+std::vector<int32_t> filtersLessZeros(const Node& node) {
   const ConstTensorView weights = node.inputs[1]->view();
-  const int64_t taps = weights.count() / std::max<int64_t>(1, weights.dims[0]);
+  const int64_t each = weights.count() / std::max<int64_t>(1, weights.dims[0]);
   std::vector<int32_t> filters(weights.count());
   for (int64_t i = 0; i < weights.count(); ++i)
-    filters[i] = byteAt(weights, i) - columnZero(node, i / taps);
+    filters[i] = byteAt(weights, i) - columnZero(node, i / each);
   return filters;
+}
+
+bool areBytes(const std::vector<int32_t>& filters) {
+  return std::all_of(filters.begin(), filters.end(),
+                     [](int32_t value) { return value >= -128 && value <= 127; });
 }
 
 // The same as blocks of channels.
@@ -297,29 +303,74 @@ Prepared prepareConv(const Node& node, const BuildContext& context, int64_t) {
   return prepared;
 }
 
-Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t) {
-  const int64_t channels = node.inputs[1]->view().dims[0];
-  const ConvParams params = convParams(node, channels, 1);
+// Of filters of k each, packed as blocks of output channels.
+Prepared preparedByTaps(const Node& node, const BuildContext& context, const ConvParams& params,
+                        ProductParams& product, const std::vector<int32_t>& filters,
+                        const std::vector<uint8_t>& blocks) {
   Prepared prepared;
   const std::optional<int64_t> rows = mostRows(node, context, prepared);
   if (!rows) return prepared;
-  ProductParams product{.k = params.kernel[0] * params.kernel[1], .n = channels};
-  const std::vector<int32_t> filters = depthwiseFilters(node);
-  std::vector<int32_t> sums(columnElements(channels), 0);
-  for (int64_t i = 0; i < channels * product.k; ++i) sums[i / product.k] += filters[i];
-  const auto isByte = [](int32_t value) { return value >= -128 && value <= 127; };
-  const bool areBytes = std::all_of(filters.begin(), filters.end(), isByte);
-  const Layout& layout = areBytes ? depthwiseLayoutInUse() : kQuads;
-  product.layout = static_cast<int32_t>(layout.kind);
-  prepared.inputs = {
-      StepInput::fromNode(0),
-      inputOf(DataType::kU8, depthwiseBlocks(layout, TapOrder(layout, params), filters, channels)),
-      inputOf(DataType::kI32, sums)};
+  std::vector<int32_t> sums(columnElements(product.n), 0);
+  for (size_t i = 0; i < filters.size(); ++i)
+    sums[static_cast<int64_t>(i) / product.k] += filters[i];
+  prepared.inputs = {StepInput::fromNode(0), inputOf(DataType::kU8, blocks),
+                     inputOf(DataType::kI32, sums)};
   ByteWriter writer;
   writer.write(params);
   prepareFinish(node, {}, product, writer, prepared);
   prepared.workspaceBytes = finishWorkspaceBytes(*rows, product);
   return prepared;
+}
+
+Prepared prepareDepthwise(const Node& node, const BuildContext& context, int64_t) {
+  const int64_t channels = node.inputs[1]->view().dims[0];
+  const ConvParams params = convParams(node, channels, 1);
+  ProductParams product{.k = params.kernel[0] * params.kernel[1], .n = channels};
+  const std::vector<int32_t> filters = filtersLessZeros(node);
+  const Layout& layout = areBytes(filters) ? depthwiseLayoutInUse() : kQuads;
+  product.layout = static_cast<int32_t>(layout.kind);
+  return preparedByTaps(node, context, params, product, filters,
+                        depthwiseBlocks(layout, TapOrder(layout, params), filters, channels));
+}
+
+Verdict supportsGroups(const Node& node, const BuildContext&) {
+  if (Verdict verdict = supportsImage(node); !verdict) return verdict;
+  const ConstTensorView weights = node.inputs[1]->view();
+  const int64_t groups = node.as<ConvAttrs>().groups;
+  const ConvParams params = convParams(node, weights.dims[1] * groups, groups);
+  if (!groupsSupported(depthwiseLayoutInUse(), params, weights.dims[0]))
+    return Verdict::no(
+        "needs AVX2 or dot products, and groups of 4, 8, 12, ... channels and filters, few enough "
+        "for vectors that several share");
+  if (params.channels > kMostTapChannels ||
+      params.kernel[0] * params.kernel[1] > kMostDepthwiseTaps)
+    return Verdict::no("needs 4096 channels and 128 taps at most");
+  if (!areBytes(filtersLessZeros(node)))
+    return Verdict::no("needs filters that are bytes less their zero points, too");
+  return Verdict::yes();
+}
+
+Prepared prepareGroups(const Node& node, const BuildContext& context, int64_t) {
+  if (Verdict verdict = supportsGroups(node, context); !verdict)
+    return Prepared::no(verdict.reason);
+  const ConstTensorView weights = node.inputs[1]->view();
+  const int64_t groups = node.as<ConvAttrs>().groups, channels = weights.dims[1];
+  const ConvParams params = convParams(node, channels * groups, groups);
+  const int64_t taps = params.kernel[0] * params.kernel[1];
+  ProductParams product{.layout = static_cast<int32_t>(depthwiseLayoutInUse().kind)};
+  product.k = taps * channels;
+  product.n = weights.dims[0];
+  const std::vector<int32_t> filters = filtersLessZeros(node);
+  std::vector<uint8_t> blocks(paddedColumns(product.n) / kBlockColumns * groupBlockBytes(params));
+  for (int64_t column = 0; column < product.n; ++column)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t quad = tap * channels / 4 + channel / 4;
+        blocks[column / kBlockColumns * groupBlockBytes(params) +
+               (quad * kBlockColumns + column % kBlockColumns) * 4 + channel % 4] =
+            static_cast<uint8_t>(filters[(column * channels + channel) * taps + tap]);
+      }
+  return preparedByTaps(node, context, params, product, filters, blocks);
 }
 
 Verdict supportsQuantize(const Node& node, const BuildContext&) {
@@ -329,6 +380,7 @@ Verdict supportsQuantize(const Node& node, const BuildContext&) {
 constexpr Kernel kKernels[] = {
     {.name = kMatMul, .supports = supportsMatMul, .prepare = prepareMatMul},
     {.name = kBatched, .supports = supportsBatched, .prepare = prepareBatched},
+    {.name = kGroups, .supports = supportsGroups, .prepare = prepareGroups},
     {.name = kConv, .supports = supportsConv, .prepare = prepareConv},
     {.name = kDepthwise, .supports = supportsDepthwise, .prepare = prepareDepthwise},
     {.name = kQuantize, .supports = supportsQuantize, .prepare = preparedWithout},

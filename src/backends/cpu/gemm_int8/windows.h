@@ -55,7 +55,7 @@ struct Window {
 
 class Windows {
  public:
-  static constexpr int64_t kMostChannels = 4096;  // that a tap outside can read
+  static constexpr int64_t kMostChannels = kMostTapChannels;  // that a tap outside can read
 
   Windows(const ConvParams& params, const TensorArg& x, const TensorArg& y, uint8_t zero)
       : params_(params), in_(x), out_(y), data_(x.as<const uint8_t>()) {
