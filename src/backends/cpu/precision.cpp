@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backends/cpu/attention/head_products.h"
 #include "backends/cpu/gemm/gemm16.h"
 #include "backends/cpu/prepare_common.h"
+#include "ops/attention.h"
 #include "ops/conv.h"
 #include "ops/gemm.h"
 #include "ops/norm.h"
@@ -62,6 +64,13 @@ bool isTakenSoftmax(const Node& node) {
          isShort(x, attrs.axis);
 }
 
+// To tokens of its own: a cache stays what it is, of which a step reads all.
+bool isTakenAttention(const Node& node) {
+  const AttentionGeometry geometry = attentionGeometry(node);
+  return attention::takesBf16(Type16::kBf16) && node.as<AttentionAttrs>().keys.empty() &&
+         node.inputs[1]->dataType() == DataType::kF32 && geometry.q.length == geometry.k.length;
+}
+
 // Kernels that move elements whatever they are.
 constexpr Op kMoves[] = {&ops::Identity, &ops::Transpose,      &ops::Reshape,
                          &ops::Expand,   &ops::Slice,          &ops::Concat,
@@ -85,6 +94,7 @@ bool worksInBf16(const Node& node) {
   if (node.op == &ops::MatMul) return isTakenProduct(node);
   if (node.op == &ops::Pool) return isTakenPool(node);
   if (node.op == &ops::Softmax) return isTakenSoftmax(node);
+  if (node.op == &ops::Attention) return isTakenAttention(node);
   if (node.op == &ops::LayerNorm)
     return isShort(node.inputs[0]->shape(), node.as<LayerNormAttrs>().axis);
   if (node.op == &ops::Reduce) return node.as<ReduceAttrs>().kind != ReduceKind::kLogSumExp;

@@ -30,15 +30,27 @@ std::string attentionText(const std::string& attributes, const std::string& mask
              mask.empty() ? "" : ", %m", ") {", attributes, "} return %y }");
 }
 
+// The same graph with queries, keys and values in bf16, and the mask as it is.
+std::string inBf16(std::string graph) {
+  for (const std::string operand : {"%q: ", "%k: ", "%v: ", "%x: "})
+    if (const size_t at = graph.find(operand + "f32"); at != std::string::npos)
+      graph.replace(at + operand.size(), 3, "bf16");
+  return graph;
+}
+
 // Every kernel, to the precision it promises.
-void expectAttentionMatches(const std::string& graph, const Sizes& sizes) {
+void expectAttentionMatches(const std::string& graph, const Sizes& sizes = {{}}) {
   expectKernelsMatch({.graph = graph, .sizes = sizes});
-  if (hasGemm16(Type16::kBf16))
-    expectKernelsMatch({.graph = graph,
-                        .sizes = sizes,
-                        .tolerance = 3e-2,
-                        .only = attention::kBf16,
-                        .productType = DataType::kBF16});
+  if (hasGemm16(Type16::kBf16)) {
+    HarnessCase bf16{.graph = graph,
+                     .sizes = sizes,
+                     .tolerance = 3e-2,
+                     .only = attention::kBf16,
+                     .productType = DataType::kBF16};
+    expectKernelsMatch(bf16);
+    bf16.graph = inBf16(graph);
+    if (attention::takesBf16(Type16::kBf16)) expectKernelsMatch(bf16);
+  }
   if (hasGemm16(Type16::kF16))
     expectKernelsMatch({.graph = graph,
                         .sizes = sizes,
@@ -74,18 +86,18 @@ TEST_P(AttentionKernels, mask) {
 
 TEST_P(AttentionKernels, readTokens) {
   // All from one product, groups of heads, and keys from a cache.
-  expectKernelsMatch(
+  expectAttentionMatches(
       "symbols b, q graph g(%x: f32[b, q, 300]) { %y = Attention(%x, %x, %x) {scale = 0.2, "
       "causal = true, heads = 3, kv_heads = 3, size = 24, value_size = 37, "
       "offsets = [2, 75, 150]} return %y }",
       {{{"b", 2}, {"q", 70}}, {{"b", 1}, {"q", 1}}});
   const std::string grouped = "{scale = 0.2, heads = 6, kv_heads = 2, size = 24, value_size = 37}";
-  expectKernelsMatch(
+  expectAttentionMatches(
       "symbols b, q, k graph g(%q: f32[b, q, 144], %k: f32[b, k, 48], "
       "%v: f32[b, k, 74], %m: f32[b, 6, q, k]) { %y = Attention(%q, %k, %v, %m) " +
           grouped + " return %y }",
       kSizes);
-  expectKernelsMatch(
+  expectAttentionMatches(
       "symbols b, q, k graph g(%q: f32[b, q, 144], %k: f32[b, 2, k, 24], "
       "%v: f32[b, 2, k, 37]) { %y = Attention(%q, %k, %v) " +
           grouped + " return %y }",
@@ -123,20 +135,45 @@ TEST_P(AttentionKernels, keepNan) {
   for (const float others : {1.0f, kMasked, NAN}) {
     std::vector<float> scores(70, others);
     scores[3] = NAN;
-    EXPECT_TRUE(std::isnan(attention::weighRow(scores.data(), 70, 0, {}))) << others;
+    EXPECT_TRUE(std::isnan(attention::weighRow(scores.data(), 70, {}))) << others;
     EXPECT_TRUE(std::isnan(scores[3])) << others;
   }
   std::vector<float> masked(70, kMasked);
-  EXPECT_EQ(attention::weighRow(masked.data(), 70, 0, {}), 0.0f);
+  EXPECT_EQ(attention::weighRow(masked.data(), 70, {}), 0.0f);
   EXPECT_EQ(masked, std::vector<float>(70, 0.0f));
 }
 
+// Weights as a row of a panel: bf16's, and zeros behind them.
+TEST_P(AttentionKernels, weighIntoPanels) {
+  constexpr int64_t kMost = 200, kSteps = (kMost + kDepth16 - 1) / kDepth16;
+  const std::vector<float> noise = randomFloats(kMost + kSteps * kDepth16, 1),
+                           added = randomFloats(kMost, 2);
+  for (const int64_t count : {0, 1, 5, 31, 64, 97, 200})
+    for (const bool isMasked : {false, true})
+      for (const float softcap : {0.0f, 0.7f}) {
+        SCOPED_TRACE(str(count, " weights", isMasked ? ", masked" : "", ", softcap ", softcap));
+        const attention::ScoreRule rule{.scale = 30,
+                                        .softcap = softcap,
+                                        .mask = {.added = isMasked ? added.data() : nullptr}};
+        std::vector<float> scores = noise, wanted = noise;
+        std::vector<uint16_t> panel(kSteps * kStepHalves16, 0x7fc0);
+        const float sum = attention::weighRow(scores.data(), count, rule, panel.data(), kSteps);
+        const float wantedSum = attention::weighRow(wanted.data(), count, rule);
+        EXPECT_NEAR(sum, wantedSum, 1e-3 * wantedSum);
+        for (int64_t i = 0; i < kSteps * kDepth16; ++i) {
+          const uint16_t bits = panel[i / kDepth16 * kStepHalves16 + i % kDepth16];
+          const float weight = i < count ? wanted[i] : 0;
+          ASSERT_NEAR(static_cast<float>(BFloat16::fromBits(bits)), weight, 5e-3 * weight + 1e-30);
+        }
+      }
+}
+
 TEST_P(AttentionKernels, sizesOfTransformers) {
-  expectKernelsMatch(
+  expectAttentionMatches(
       "graph g(%q: f32[1, 12, 128, 64], %k: f32[1, 12, 128, 64], %v: f32[1, 12, 128, 64], %m: "
       "f32[1, 1, 1, 128]) "
       "{ %y = Attention(%q, %k, %v, %m) {scale = 0.125} return %y }");
-  expectKernelsMatch(
+  expectAttentionMatches(
       "graph g(%q: f32[1, 2, 197, 64], %k: f32[1, 2, 197, 64], %v: f32[1, 2, 197, 64]) "
       "{ %y = Attention(%q, %k, %v) {scale = 0.125, causal = true} return %y }");
 }

@@ -1,21 +1,31 @@
 // The two products of attention, for blocks of queries of one head, by one worker: scores from
-// queries and keys, results from weights and values. Keys and values are packed once per head.
+// queries and keys, which a softmax makes weights, results from weights and values. Keys and values
+// are packed once per head.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "backends/cpu/attention/masked_softmax.h"
 #include "backends/cpu/gemm/tile16.h"
 #include "backends/cpu/simd/amx_tiles.h"
+#include "support/half.h"
 
 namespace camshaft::cpu::attention {
 
 using ProductType = std::optional<Type16>;  // what f32 is rounded to, if it is
 
-// Rows with `stride` floats between them.
+// Whether operands and results may be stored in bf16: on x86-64, in bf16's kernel.
+bool takesBf16(ProductType type);
+
+// Rows with `stride` numbers between them: of floats, or of bf16 where tensors are stored so.
 struct RowsOf {
   const float* data = nullptr;
+  const uint16_t* halves = nullptr;
   int64_t stride = 0;
+  RowsOf(const float* data, int64_t stride) : data(data), stride(stride) {}
+  RowsOf(const BFloat16* data, int64_t stride)
+      : halves(reinterpret_cast<const uint16_t*>(data)), stride(stride) {}
 };
 
 // Made by the worker that uses them.
@@ -40,21 +50,29 @@ class HeadProducts {
   void packKeys(const int8_t* keys, int64_t stride);
   void packValues(const int8_t* values, int64_t stride);
 
-  // scores[rows][scoreStride()] = scale * queries times the first `visible` keys.
+  // A block of queries times the first `visible` keys; both are then those of what follows.
   void score(int64_t rows, int64_t visible, RowsOf queries, float scale);
-  // out = scores times the first `visible` values.
-  void combine(int64_t rows, int64_t visible, float* out, int64_t outStride);
-
-  float* scores() { return scores_; }
-  int64_t scoreStride() const { return scoreStride_; }
+  // Its rows' scores, for weigh(), which makes the first `count` the row's weights, and returns their
+  // sum; those behind them are none.
+  float* scores(int64_t row) { return scores_ + row * scoreStride_; }
+  float weigh(int64_t row, int64_t count, float softcap, const RowMask& mask);
+  // The weights times the values, each row times its factor. Of bf16 where blocks are tiles.
+  void combine(const float* factors, float* out, int64_t outStride);
+  void combine(const float* factors, BFloat16* out, int64_t outStride);
 
  private:
   RowsOf unpacked(const int8_t* rows, int64_t stride, int64_t size);
+  void multiplyPanels(int64_t k, int64_t packedK, int64_t columns, const float* packedB, float* c,
+                      int64_t stride);
+  template <class T>
+  void combinePanels(const float* factors, T* out, int64_t outStride);
 
   const Sizes sizes_;
   const TileScope tiles_;
   const int64_t scoreStride_;
-  float *keys_, *values_, *scores_, *rows_, *unpacked_;
+  int64_t rows_ = 0, visible_ = 0;
+  float scale_ = 1;  // of the scores, before weigh()
+  float *keys_, *values_, *scores_, *packedRows_, *results_, *unpacked_;
 };
 
 }  // namespace camshaft::cpu::attention

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "backend/launch.h"
 #include "backends/cpu/attention/deformable.h"
@@ -90,9 +91,7 @@ Heads operandOf(const Params& params, const LaunchArgs& args, int i) {
 struct Problem {
   int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
   Heads qHeads, kHeads, vHeads, outHeads;
-  const float* q;
-  TensorArg k, v;  // floats, or bytes both
-  float* out;
+  TensorArg q, k, v, out;  // floats, all of bf16, or keys and values bytes
   TensorArg mask;
   int64_t maskStrides[4] = {};
   int64_t causalOffset = 0;
@@ -134,10 +133,10 @@ Problem::Problem(const Params& params, const LaunchArgs& args) : params(params) 
   outHeads = params.heads > 0
                  ? inWindows(tokens(args.outputs[0], heads, valueSize, 0), params.windows)
                  : headsFirst(args.outputs[0], false);
-  q = args.inputs[0].as<const float>();
+  q = args.inputs[0];
   k = args.inputs[1];
   v = args.inputs[2];
-  out = args.outputs[0].as<float>();
+  out = args.outputs[0];
   if (keyHeads < 1 || heads % keyHeads != 0 || kHeads.length != keys || kHeads.size != size)
     fail(ErrorKind::kInvalidArgument, "attention over ", heads, " heads of queries has ", keyHeads,
          " heads of keys, which do not fit");
@@ -172,16 +171,16 @@ bool isOpen(const RowMask& mask) {
   return *mask.added != -std::numeric_limits<float>::infinity();
 }
 
-// The weights of one row in place, their sum returned; keys beyond its own count get none.
-float weigh(const Problem& p, int64_t unit, int64_t row, float* scores, int64_t count) {
-  const int64_t visible = std::min(count, p.visibleKeys(row));
-  std::fill(scores + visible, scores + count, 0.0f);
+// The weights of one row, their sum returned: weighs(count, mask) makes them of the first scores.
+template <class Weighs>
+float weigh(const Problem& p, int64_t unit, int64_t row, float* scores, int64_t visible,
+            Weighs weighs) {
   const RowMask mask = p.maskOf(unit, row);
   const bool oneForAll = p.mask.data && p.maskStrides[3] == 0 && p.keys != 1;
-  if (!oneForAll) return weighRow(scores, visible, p.params.softcap, mask);
-  if (isOpen(mask)) return weighRow(scores, visible, p.params.softcap, {});
-  std::fill(scores, scores + visible, 0.0f);
-  return 0;
+  if (!oneForAll) return weighs(visible, mask);
+  if (isOpen(mask)) return weighs(visible, RowMask());
+  std::fill(scores, scores + visible, -std::numeric_limits<float>::infinity());
+  return weighs(visible, RowMask());
 }
 
 // visit(where a token of a window is in the tensor, which row it is), in the order of rows.
@@ -196,27 +195,33 @@ void forEachRow(const Heads& heads, int64_t batch, int64_t head, int64_t first, 
   });
 }
 
-void gather(const Heads& heads, const float* from, int64_t batch, int64_t head, int64_t first,
-            int64_t count, float* rows) {
+template <class T>
+void gather(const Heads& heads, const T* from, int64_t batch, int64_t head, int64_t first,
+            int64_t count, T* rows) {
   forEachRow(heads, batch, head, first, count, [&](int64_t at, int64_t row) {
     std::copy_n(from + at, heads.size, rows + row * heads.size);
   });
 }
 
-void scatter(const Heads& heads, const float* rows, int64_t batch, int64_t head, int64_t first,
-             int64_t count, float* to) {
+template <class T>
+void scatter(const Heads& heads, const T* rows, int64_t batch, int64_t head, int64_t first,
+             int64_t count, T* to) {
   forEachRow(heads, batch, head, first, count, [&](int64_t at, int64_t row) {
     std::copy_n(rows + row * heads.size, heads.size, to + at);
   });
 }
 
+// Queries and results are T.
+template <class T>
 class Worker {
  public:
   Worker(const Problem& problem, const HeadProducts::Sizes& sizes, float* workspace)
       : p_(problem),
+        q_(problem.q.as<const T>()),
+        out_(problem.out.as<T>()),
         step_(HeadProducts::blockRows(sizes.type)),
         products_(sizes, workspace),
-        gathered_(workspace + HeadProducts::workspaceFloats(sizes)) {}
+        gathered_(reinterpret_cast<T*>(workspace + HeadProducts::workspaceFloats(sizes))) {}
 
   void take(int64_t unit, int64_t firstRow, int64_t endRow) {
     if (p_.params.windows.areThere())
@@ -224,49 +229,51 @@ class Worker {
     else if (p_.k.type == DataType::kI8)
       takeOf<int8_t>(unit, firstRow, endRow);
     else
-      takeOf<float>(unit, firstRow, endRow);
+      takeOf<T>(unit, firstRow, endRow);
   }
 
  private:
-  // Of keys and values that are T.
-  template <class T>
+  // Of keys and values that are K.
+  template <class K>
   void takeOf(int64_t unit, int64_t firstRow, int64_t endRow) {
     const int64_t batch = unit / p_.keyHeads, head = unit % p_.keyHeads;
-    const T* k = p_.k.as<const T>() + p_.kHeads.at(batch, head, 0);
-    const T* v = p_.v.as<const T>() + p_.vHeads.at(batch, head, 0);
-    if (endRow - firstRow <= kFewRows) {
-      for (int64_t row = firstRow; row < endRow; ++row) attendUnpacked(unit, row, k, v);
-      return;
+    const K* k = p_.k.as<const K>() + p_.kHeads.at(batch, head, 0);
+    const K* v = p_.v.as<const K>() + p_.vHeads.at(batch, head, 0);
+    if constexpr (std::is_same_v<T, float>) {
+      if (endRow - firstRow <= kFewRows) {
+        for (int64_t row = firstRow; row < endRow; ++row) attendUnpacked(unit, row, k, v);
+        return;
+      }
     }
     pack(k, v);
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
       rows = std::min({step_, endRow - row, p_.evenRows(row)});
-      attend(unit, row, rows, {p_.q + p_.placeOf(p_.qHeads, unit, row), p_.qHeads.tokenStride},
-             p_.out + p_.placeOf(p_.outHeads, unit, row), p_.outHeads.tokenStride);
+      attend(unit, row, rows, {q_ + p_.placeOf(p_.qHeads, unit, row), p_.qHeads.tokenStride},
+             out_ + p_.placeOf(p_.outHeads, unit, row), p_.outHeads.tokenStride);
     }
   }
 
   void takeWindow(int64_t unit, int64_t firstRow, int64_t endRow) {
     const int64_t batch = unit / p_.keyHeads, keyHead = unit % p_.keyHeads;
-    float* const keys = gathered_;
-    float* const values = keys + p_.keys * p_.size;
-    float* const queries = values + p_.keys * p_.valueSize;
-    float* const results = queries + step_ * p_.size;
-    gather(p_.kHeads, p_.k.as<const float>(), batch, keyHead, 0, p_.keys, keys);
-    gather(p_.vHeads, p_.v.as<const float>(), batch, keyHead, 0, p_.keys, values);
+    T* const keys = gathered_;
+    T* const values = keys + p_.keys * p_.size;
+    T* const queries = values + p_.keys * p_.valueSize;
+    T* const results = queries + step_ * p_.size;
+    gather(p_.kHeads, p_.k.as<const T>(), batch, keyHead, 0, p_.keys, keys);
+    gather(p_.vHeads, p_.v.as<const T>(), batch, keyHead, 0, p_.keys, values);
     products_.packKeys({keys, p_.size}, false);
     products_.packValues({values, p_.valueSize});
     for (int64_t row = firstRow, rows = 0; row < endRow; row += rows) {
       const int64_t head = keyHead * (p_.heads / p_.keyHeads) + row / p_.queries,
                     query = row % p_.queries;
       rows = std::min({step_, endRow - row, p_.queries - query});
-      gather(p_.qHeads, p_.q, batch, head, query, rows, queries);
+      gather(p_.qHeads, q_, batch, head, query, rows, queries);
       attend(unit, row, rows, {queries, p_.size}, results, p_.valueSize);
-      scatter(p_.outHeads, results, batch, head, query, rows, p_.out);
+      scatter(p_.outHeads, results, batch, head, query, rows, out_);
     }
   }
 
-  void pack(const float* k, const float* v) {
+  void pack(const T* k, const T* v) {
     products_.packKeys({k, p_.kHeads.tokenStride}, p_.params.transposedKeys);
     products_.packValues({v, p_.vHeads.tokenStride});
   }
@@ -275,42 +282,49 @@ class Worker {
     products_.packValues(v, p_.vHeads.tokenStride);
   }
 
-  template <class T>
-  void attendUnpacked(int64_t unit, int64_t row, const T* k, const T* v) {
+  template <class K>
+  void attendUnpacked(int64_t unit, int64_t row, const K* k, const K* v) {
     const int64_t visible = p_.visibleKeys(row), stride = p_.kHeads.tokenStride;
-    const float* q = p_.q + p_.placeOf(p_.qHeads, unit, row);
+    const float* q = q_ + p_.placeOf(p_.qHeads, unit, row);
     const float scale = p_.params.scale;
-    float* scores = products_.scores();
+    float* scores = products_.scores(0);
     if (p_.params.transposedKeys)
-      combineRows(q, Matrix<T>{.data = k, .count = p_.size, .size = visible, .stride = stride},
+      combineRows(q, Matrix<K>{.data = k, .count = p_.size, .size = visible, .stride = stride},
                   scale, scores);
     else
-      multiplyByRows(q, Matrix<T>{.data = k, .count = visible, .size = p_.size, .stride = stride},
+      multiplyByRows(q, Matrix<K>{.data = k, .count = visible, .size = p_.size, .stride = stride},
                      scale, scores);
-    const float sum = weigh(p_, unit, row, scores, visible);
-    const Matrix<T> values{
+    const float sum =
+        weigh(p_, unit, row, scores, visible, [&](int64_t count, const RowMask& mask) {
+          return weighRow(scores, count, {.softcap = p_.params.softcap, .mask = mask});
+        });
+    const Matrix<K> values{
         .data = v, .count = visible, .size = p_.valueSize, .stride = p_.vHeads.tokenStride};
     combineRows(scores, values, sum == 0 ? 0.0f : 1 / sum,
-                p_.out + p_.placeOf(p_.outHeads, unit, row));
+                out_ + p_.placeOf(p_.outHeads, unit, row));
   }
 
-  void attend(int64_t unit, int64_t row, int64_t rows, RowsOf queries, float* out,
-              int64_t outStride) {
+  void attend(int64_t unit, int64_t row, int64_t rows, RowsOf queries, T* out, int64_t outStride) {
     int64_t visible = 0;
     for (int64_t i = 0; i < rows; ++i) visible = std::max(visible, p_.visibleKeys(row + i));
     products_.score(rows, visible, queries, p_.params.scale);
-    float sums[HeadProducts::kMaxBlockRows];
-    for (int64_t i = 0; i < rows; ++i)
-      sums[i] = weigh(p_, unit, row + i, products_.scores() + i * products_.scoreStride(), visible);
-    products_.combine(rows, visible, out, outStride);
-    for (int64_t i = 0; i < rows; ++i)
-      scaleRow(out + i * outStride, p_.valueSize, sums[i] == 0 ? 0.0f : 1 / sums[i]);
+    float factors[HeadProducts::kMaxBlockRows];
+    for (int64_t i = 0; i < rows; ++i) {
+      const float sum = weigh(p_, unit, row + i, products_.scores(i), p_.visibleKeys(row + i),
+                              [&](int64_t count, const RowMask& mask) {
+                                return products_.weigh(i, count, p_.params.softcap, mask);
+                              });
+      factors[i] = sum == 0 ? 0.0f : 1 / sum;
+    }
+    products_.combine(factors, out, outStride);
   }
 
   const Problem& p_;
+  const T* const q_;
+  T* const out_;
   const int64_t step_;
   HeadProducts products_;
-  float* const gathered_;  // where there are windows
+  T* const gathered_;  // where there are windows
 };
 
 std::shared_ptr<const void> load(std::span<const std::byte> bytes) {
@@ -336,9 +350,10 @@ bool fitsMask(const TensorArg& mask, const int64_t (&scores)[4]) {
   return true;
 }
 
-bool fitsHeads(const TensorArg& arg, const Params& params, int i) {
-  if (i > 0 && arg.type == DataType::kI8) return arg.rank == 4 && !params.transposedKeys;
-  if (!isF32(arg)) return false;
+bool fitsHeads(const TensorArg& arg, const Params& params, int i, DataType type) {
+  if (i > 0 && type == DataType::kF32 && arg.type == DataType::kI8)
+    return arg.rank == 4 && !params.transposedKeys;
+  if (!isThere(arg) || arg.type != type) return false;
   if (arg.rank == 4) return true;
   const int64_t heads = i == 0 ? params.heads : params.kvHeads,
                 size = i == 2 ? params.valueSize : params.size, offset = params.offsets[i];
@@ -358,11 +373,13 @@ bool fitsWindows(const TokenWindows& windows, const LaunchArgs& args) {
   return true;
 }
 
-bool fits(const void* state, const LaunchArgs& args) {
+bool fits(ProductType product, const void* state, const LaunchArgs& args) {
   if (!hasOperands(args, 3)) return false;
   const auto& params = *static_cast<const Params*>(state);
+  const DataType type = args.inputs[0].type;
+  if (type != DataType::kF32 && !(type == DataType::kBF16 && takesBf16(product))) return false;
   for (int i = 0; i < 3; ++i)
-    if (!fitsHeads(args.inputs[i], params, i)) return false;
+    if (!fitsHeads(args.inputs[i], params, i, type)) return false;
   if (args.inputs[1].type != args.inputs[2].type) return false;
   if (!fitsWindows(params.windows, args)) return false;
   for (int i = 1; i < 3 && params.countsKeys; ++i)
@@ -377,7 +394,7 @@ bool fits(const void* state, const LaunchArgs& args) {
                               volumeOf({q.heads, v.size})};
   const bool fitsOut = params.heads > 0 ? std::ranges::equal(out.shape(), together)
                                         : std::ranges::equal(out.shape(), apart);
-  if (!isF32(out) || !fitsOut) return false;
+  if (!isThere(out) || out.type != type || !fitsOut) return false;
   if (k.batch != q.batch || v.batch != q.batch || k.heads != v.heads) return false;
   const int64_t scores[] = {params.maskBatches > 0 ? params.maskBatches : q.batch, q.heads,
                             q.length, v.length};
@@ -396,16 +413,28 @@ void launch(ProductType type, const void* state, const LaunchArgs& args) {
   const int64_t rows = problem.rowsPerUnit(), units = problem.units();
   const int64_t split =
       partsOfUnits(units, pool.threads(), ceilDiv(rows, HeadProducts::blockRows(type)));
-  pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
-    Worker worker(problem, sizes, workspaceFloats(args) + index * floats);
+  const auto take = [&](auto worker, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t part = task % split;
       worker.take(task / split, rows * part / split, rows * (part + 1) / split);
     }
+  };
+  pool.parallelFor(units * split, 1, [&](int64_t begin, int64_t end, int index) {
+    float* workspace = workspaceFloats(args) + index * floats;
+    if (isBf16(problem.q))
+      take(Worker<BFloat16>(problem, sizes, workspace), begin, end);
+    else
+      take(Worker<float>(problem, sizes, workspace), begin, end);
   });
 }
 
 void launchF32(const void* state, const LaunchArgs& args) { launch(std::nullopt, state, args); }
+bool fitsF32(const void* state, const LaunchArgs& args) { return fits(std::nullopt, state, args); }
+
+template <Type16 kType>
+bool fits16(const void* state, const LaunchArgs& args) {
+  return fits(kType, state, args);
+}
 
 template <Type16 kType>
 void launch16(const void* state, const LaunchArgs& args) {
@@ -413,9 +442,9 @@ void launch16(const void* state, const LaunchArgs& args) {
 }
 
 constexpr RuntimeKernel kLaunchers[] = {
-    {kBf16, load16<Type16::kBf16>, launch16<Type16::kBf16>, fits},
-    {kF16, load16<Type16::kF16>, launch16<Type16::kF16>, fits},
-    {kName, load, launchF32, fits},
+    {kBf16, load16<Type16::kBf16>, launch16<Type16::kBf16>, fits16<Type16::kBf16>},
+    {kF16, load16<Type16::kF16>, launch16<Type16::kF16>, fits16<Type16::kF16>},
+    {kName, load, launchF32, fitsF32},
     {kDeformable, nullptr, launchDeformable, fitsDeformable}};
 
 }  // namespace

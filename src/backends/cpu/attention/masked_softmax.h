@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "support/boolean.h"
+#include "support/half.h"
 
 namespace camshaft::cpu::attention {
 
@@ -14,10 +15,25 @@ struct RowMask {
   const Bool* selected = nullptr;
 };
 
-// scores = exp(s - max s), s being softcap * tanh(scores / softcap) (as they are when softcap is 0)
-// with the mask. Returns their sum: 0 when the mask leaves none, all weights then being 0.
-float weighRow(float* scores, int64_t count, float softcap, const RowMask& mask);
+// What scores become before their softmax: softcap * tanh(scale * score / softcap), or scale * score
+// where softcap is 0, with the mask.
+struct ScoreRule {
+  float scale = 1, softcap = 0;
+  RowMask mask;
+};
 
-void scaleRow(float* row, int64_t count, float factor);
+// scores = exp(s - max s), s being what the rule makes of them. Returns their sum: 0 when the mask
+// leaves none, all weights then being 0.
+float weighRow(float* scores, int64_t count, const ScoreRule& rule);
+
+// The same in bf16, as a row of a panel of the next product (gemm/tile16.h), zeros behind them up to
+// so many steps. As many floats behind the scores can be read. An exponential is off by 1e-4, what
+// bf16 has no digit for.
+float weighRow(float* scores, int64_t count, const ScoreRule& rule, uint16_t* panelRow,
+               int64_t steps);
+
+// to = factor * row; it may be the row itself.
+void scaleRow(const float* row, int64_t count, float factor, float* to);
+void scaleRow(const float* row, int64_t count, float factor, BFloat16* to);
 
 }  // namespace camshaft::cpu::attention

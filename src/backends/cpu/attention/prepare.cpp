@@ -15,12 +15,12 @@ namespace {
 
 constexpr int kMask = 3;
 
-Verdict supports(const Node& node, const BuildContext&) {
+Verdict supportsTypes(const Node& node, bool takesBf16) {
   if (Verdict verdict = acceptsPlain(node, &ops::Attention); !verdict) return verdict;
-  if (node.inputs[0]->dataType() != DataType::kF32)
-    return Verdict::no(str("attends in f32, not ", node.inputs[0]->dataType()));
-  const DataType keys = node.inputs[1]->dataType();
-  if (keys != DataType::kF32 && keys != DataType::kI8)
+  const DataType type = node.inputs[0]->dataType(), keys = node.inputs[1]->dataType();
+  if (type != DataType::kF32 && !(takesBf16 && type == DataType::kBF16))
+    return Verdict::no(str("attends in f32, not ", type));
+  if (keys != type && (type != DataType::kF32 || keys != DataType::kI8))
     return Verdict::no(str("attends to f32 and i8, not to ", keys));
   if (node.hasInput(kMask)) {
     const DataType mask = node.inputs[kMask]->dataType();
@@ -30,9 +30,11 @@ Verdict supports(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+Verdict supports(const Node& node, const BuildContext&) { return supportsTypes(node, false); }
+
 template <Type16 kType>
 Verdict supports16(const Node& node, const BuildContext& context) {
-  if (Verdict verdict = supports(node, context); !verdict) return verdict;
+  if (Verdict verdict = supportsTypes(node, takesBf16(kType)); !verdict) return verdict;
   return mayRoundTo16(kType, node, context);
 }
 

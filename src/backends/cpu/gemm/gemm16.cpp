@@ -315,11 +315,29 @@ int64_t packedB16Floats(Type16 type, int64_t k, int64_t n) {
 
 void packB16(Type16 type, int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
              uint16_t* packed) {
-  const auto pack = type == Type16::kF16 ? packF16Columns : packBf16Columns;
-  for (int64_t column = 0; column < n; column += kColumns16, packed += panelHalves16(type, k))
-    pack(b + column * (transposed ? ldb : 1), ldb, transposed, k, std::min(kColumns16, n - column),
-         packed);
+  for (int64_t column = 0; column < n; column += kColumns16, packed += panelHalves16(type, k)) {
+    const float* from = b + column * (transposed ? ldb : 1);
+    const int64_t columns = std::min(kColumns16, n - column);
+    if (type == Type16::kF16)
+      packF16Columns(from, ldb, transposed, k, columns, packed);
+    else
+      packBf16Columns(from, ldb, transposed, k, columns, packed);
+  }
 }
+
+#if defined(__x86_64__)
+void packB16(int64_t k, int64_t n, const uint16_t* b, int64_t ldb, bool transposed,
+             uint16_t* packed) {
+  const int64_t panelHalves = panelHalves16(Type16::kBf16, k);
+  for (int64_t column = 0; column < n; column += kColumns16, packed += panelHalves)
+    packBf16Columns(b + column * (transposed ? ldb : 1), ldb, transposed, k,
+                    std::min(kColumns16, n - column), packed);
+}
+#else
+void packB16(int64_t, int64_t, const uint16_t*, int64_t, bool, uint16_t*) {
+  fail(ErrorKind::kInternal, "only x86-64 stores what is packed in bf16");
+}
+#endif
 
 void packRows16(const float* const* from, int64_t rows, int64_t count, const Panel16& panel) {
   if (panel.type == Type16::kF16)

@@ -28,6 +28,9 @@ void requireGemm16(Type16 type);  // for engines that use them: throws where the
 int64_t packedB16Floats(Type16 type, int64_t k, int64_t n);
 void packB16(Type16 type, int64_t k, int64_t n, const float* b, int64_t ldb, bool transposed,
              uint16_t* packed);
+// The same of bf16, on x86-64.
+void packB16(int64_t k, int64_t n, const uint16_t* b, int64_t ldb, bool transposed,
+             uint16_t* packed);
 
 // The next `count` values of `rows` rows of A (tile16.h); uint16_t are bf16, for panels of those.
 void packRows16(const float* const* from, int64_t rows, int64_t count, const Panel16& panel);

@@ -81,6 +81,10 @@ void copyBf16Rows(const uint16_t* from, int64_t stride, int64_t rows, int64_t co
 // when transposed.
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                      uint16_t* panel);
+#if defined(__x86_64__)
+void packBf16Columns(const uint16_t* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
+                     uint16_t* panel);
+#endif
 void packF16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                     uint16_t* panel);
 

@@ -116,7 +116,8 @@ CAMSHAFT_AVX512 inline void transposePairs(__m512i (&x)[16]) {
 }
 
 // One tile of B from the columns of [...][k].
-CAMSHAFT_AVX512 void packTransposedTile(const float* b, int64_t ldb, int64_t depth, int64_t columns,
+template <class T>
+CAMSHAFT_AVX512 void packTransposedTile(const T* b, int64_t ldb, int64_t depth, int64_t columns,
                                         uint16_t* tile) {
   __m512i pairs[16];
   for (int64_t j = 0; j < kTileSize; ++j)
@@ -125,17 +126,38 @@ CAMSHAFT_AVX512 void packTransposedTile(const float* b, int64_t ldb, int64_t dep
   for (int64_t i = 0; i < 16; ++i) _mm512_storeu_si512(tile + i * 32, pairs[i]);
 }
 
+// 16 values as bf16 in 32 bits each.
+CAMSHAFT_AVX512 inline __m512i loadWide(const float* from, __mmask16 mask) {
+  const __m512 values = _mm512_maskz_loadu_ps(mask, from);
+  return _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)_mm512_cvtneps_pbh(values));
+}
+CAMSHAFT_AVX512 inline __m512i loadWide(const uint16_t* from, __mmask16 mask) {
+  return _mm512_maskz_cvtepu16_epi32(kAll, _mm256_maskz_loadu_epi16(mask, from));
+}
+
 // One tile of B from the rows of [k][...].
-CAMSHAFT_AVX512 void packTile(const float* b, int64_t ldb, int64_t depth, int64_t columns,
+template <class T>
+CAMSHAFT_AVX512 void packTile(const T* b, int64_t ldb, int64_t depth, int64_t columns,
                               uint16_t* tile) {
   const auto mask = static_cast<__mmask16>(columns >= 16 ? 0xffff : (1u << columns) - 1);
   for (int64_t k = 0; k < kDepth16; k += 2, tile += 32) {
-    const __m512 even = _mm512_maskz_loadu_ps(k < depth ? mask : 0, b + k * ldb);
-    const __m512 odd = _mm512_maskz_loadu_ps(k + 1 < depth ? mask : 0, b + (k + 1) * ldb);
-    const __m512i low = _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)_mm512_cvtneps_pbh(even));
-    const __m512i high = _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)_mm512_cvtneps_pbh(odd));
+    const __m512i low = loadWide(b + k * ldb, k < depth ? mask : 0);
+    const __m512i high = loadWide(b + (k + 1) * ldb, k + 1 < depth ? mask : 0);
     _mm512_storeu_si512(tile, _mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16)));
   }
+}
+
+template <class T>
+void packColumns(const T* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
+                 uint16_t* panel) {
+  const auto pack = transposed ? packTransposedTile<T> : packTile<T>;
+  const int64_t alongK = transposed ? 1 : ldb, alongColumns = transposed ? ldb : 1;
+  for (int64_t step = 0; step < k; step += kDepth16)
+    for (int64_t column = 0; column < kColumns16; column += kTileSize, panel += kTileHalves) {
+      const int64_t left = std::max<int64_t>(0, columns - column);
+      const T* from = left > 0 ? b + step * alongK + column * alongColumns : b;
+      pack(from, ldb, left > 0 ? std::min(kDepth16, k - step) : 0, left, panel);
+    }
 }
 
 inline int64_t tapOf(const Tile16& t, int64_t tap) { return t.taps ? t.taps[tap] : 0; }
@@ -281,14 +303,12 @@ CAMSHAFT_AVX512 void copyBf16Rows(const uint16_t* from, int64_t stride, int64_t 
 
 void packBf16Columns(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
                      uint16_t* panel) {
-  const auto pack = transposed ? packTransposedTile : packTile;
-  const int64_t alongK = transposed ? 1 : ldb, alongColumns = transposed ? ldb : 1;
-  for (int64_t step = 0; step < k; step += kDepth16)
-    for (int64_t column = 0; column < kColumns16; column += kTileSize, panel += kTileHalves) {
-      const int64_t left = std::max<int64_t>(0, columns - column);
-      const float* from = left > 0 ? b + step * alongK + column * alongColumns : b;
-      pack(from, ldb, left > 0 ? std::min(kDepth16, k - step) : 0, left, panel);
-    }
+  packColumns(b, ldb, transposed, k, columns, panel);
+}
+
+void packBf16Columns(const uint16_t* b, int64_t ldb, bool transposed, int64_t k, int64_t columns,
+                     uint16_t* panel) {
+  packColumns(b, ldb, transposed, k, columns, panel);
 }
 
 bool bf16UsesTiles() {
