@@ -44,7 +44,7 @@ struct LaunchArgs {
   ThreadPool* threads = nullptr;  // host kernels
   // Weights that the host reads next in this run, for kernels that have time to fetch them.
   std::span<const std::byte> upcoming;
-  void* stream = nullptr;         // device kernels
+  void* stream = nullptr;  // device kernels
 };
 
 // A user's object that runs as a kernel, as a context has it: with a state of its own.

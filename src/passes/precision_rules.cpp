@@ -98,7 +98,8 @@ bool isBias(const Node& node, int i) {
 
 bool needsF32(const Node& node, int i, const PassOptions& options) {
   const bool isMaskOnHost = i == 3 && node.op == &ops::Attention && options.lowers;
-  return i == positionsOf(node) || isMaskOnHost || precisionRoleOf(node, options) == PrecisionRole::kF32;
+  return i == positionsOf(node) || isMaskOnHost ||
+         precisionRoleOf(node, options) == PrecisionRole::kF32;
 }
 
 bool gainsFromF32(const Node& node) {

@@ -152,9 +152,8 @@ TEST_P(AttentionKernels, weighIntoPanels) {
     for (const bool isMasked : {false, true})
       for (const float softcap : {0.0f, 0.7f}) {
         SCOPED_TRACE(str(count, " weights", isMasked ? ", masked" : "", ", softcap ", softcap));
-        const attention::ScoreRule rule{.scale = 30,
-                                        .softcap = softcap,
-                                        .mask = {.added = isMasked ? added.data() : nullptr}};
+        const attention::ScoreRule rule{
+            .scale = 30, .softcap = softcap, .mask = {.added = isMasked ? added.data() : nullptr}};
         std::vector<float> scores = noise, wanted = noise;
         std::vector<uint16_t> panel(kSteps * kStepHalves16, 0x7fc0);
         const float sum = attention::weighRow(scores.data(), count, rule, panel.data(), kSteps);

@@ -14,7 +14,9 @@ using Sizes = HeadProducts::Sizes;
 
 int64_t aligned(int64_t floats) { return (floats + 15) / 16 * 16; }
 // Of rows that tiles write.
-int64_t wholePanels(int64_t columns) { return (columns + kColumns16 - 1) / kColumns16 * kColumns16; }
+int64_t wholePanels(int64_t columns) {
+  return (columns + kColumns16 - 1) / kColumns16 * kColumns16;
+}
 
 int64_t packedFloats(ProductType type, int64_t k, int64_t n) {
   return aligned(type ? packedB16Floats(*type, k, n) : packedBFloats(k, n));
@@ -138,20 +140,20 @@ void HeadProducts::packValues(const int8_t* values, int64_t stride) {
 }
 
 // C = A B of the packed rows, whole panels of C being written.
-void HeadProducts::multiplyPanels(int64_t k, int64_t packedK, int64_t columns,
-                                  const float* packedB, float* c, int64_t stride) {
+void HeadProducts::multiplyPanels(int64_t k, int64_t packedK, int64_t columns, const float* packedB,
+                                  float* c, int64_t stride) {
   const int64_t panelOfA = panelHalves16(*sizes_.type, k),
                 panelOfB = panelHalves16(*sizes_.type, packedK);
   for (int64_t row = 0; row < rows_; row += kRows16)
     for (int64_t column = 0; column < columns; column += kColumns16)
-      multiplyBf16({.a = reinterpret_cast<const uint16_t*>(packedRows_) + row / kRows16 * panelOfA,
-                    .b = reinterpret_cast<const uint16_t*>(packedB) +
-                         column / kColumns16 * panelOfB,
-                    .steps = steps16(k),
-                    .rows = rows_ - row,
-                    .columns = columns - column,
-                    .products = c + row * stride + column,
-                    .stride = stride});
+      multiplyBf16(
+          {.a = reinterpret_cast<const uint16_t*>(packedRows_) + row / kRows16 * panelOfA,
+           .b = reinterpret_cast<const uint16_t*>(packedB) + column / kColumns16 * panelOfB,
+           .steps = steps16(k),
+           .rows = rows_ - row,
+           .columns = columns - column,
+           .products = c + row * stride + column,
+           .stride = stride});
 }
 
 void HeadProducts::score(int64_t rows, int64_t visible, RowsOf queries, float scale) {

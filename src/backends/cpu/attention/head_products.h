@@ -52,8 +52,8 @@ class HeadProducts {
 
   // A block of queries times the first `visible` keys; both are then those of what follows.
   void score(int64_t rows, int64_t visible, RowsOf queries, float scale);
-  // Its rows' scores, for weigh(), which makes the first `count` the row's weights, and returns their
-  // sum; those behind them are none.
+  // The scores of one of its rows. weigh() makes the first `count` of them the row's weights, and
+  // returns their sum; those behind them weigh nothing.
   float* scores(int64_t row) { return scores_ + row * scoreStride_; }
   float weigh(int64_t row, int64_t count, float softcap, const RowMask& mask);
   // The weights times the values, each row times its factor. Of bf16 where blocks are tiles.

@@ -37,8 +37,8 @@ HWY_INLINE hn::Vec<D> scaled(D d, hn::Vec<D> s, const ScoreRule& rule) {
   return hn::Mul(cap, vmath::tanh(d, hn::Mul(s, hn::Set(d, 1 / rule.softcap))));
 }
 
-// Scales, caps and masks the scores; returns the largest, which may or may not be NaN where there is
-// one.
+// Scales, caps and masks the scores; returns the largest, which may or may not be NaN where there
+// is one.
 float applyRule(float* scores, int64_t count, const ScoreRule& rule) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<uint8_t, decltype(d)> db;
@@ -155,7 +155,8 @@ float weighIntoPanel(float* scores, int64_t count, const ScoreRule& rule, uint16
   const float largest = isPlain ? largestOf(scores, count) : applyRule(scores, count, rule);
   if (largest == kNothing) {
     const float sum = weighNothing(scores, count);
-    for (int64_t i = 0; i < steps * kDepth16; ++i) *inPanel(row, i) = BFloat16(i < count ? scores[i] : 0);
+    for (int64_t i = 0; i < steps * kDepth16; ++i)
+      *inPanel(row, i) = BFloat16(i < count ? scores[i] : 0);
     return sum;
   }
   const float factor = isPlain ? rule.scale * kLog2OfE : kLog2OfE;

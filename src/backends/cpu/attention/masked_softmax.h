@@ -15,8 +15,8 @@ struct RowMask {
   const Bool* selected = nullptr;
 };
 
-// What scores become before their softmax: softcap * tanh(scale * score / softcap), or scale * score
-// where softcap is 0, with the mask.
+// What scores become before their softmax: scale * score, or, where softcap is not 0, softcap *
+// tanh(scale * score / softcap), with the mask.
 struct ScoreRule {
   float scale = 1, softcap = 0;
   RowMask mask;
@@ -26,9 +26,9 @@ struct ScoreRule {
 // leaves none, all weights then being 0.
 float weighRow(float* scores, int64_t count, const ScoreRule& rule);
 
-// The same in bf16, as a row of a panel of the next product (gemm/tile16.h), zeros behind them up to
-// so many steps. As many floats behind the scores can be read. An exponential is off by 1e-4, what
-// bf16 has no digit for.
+// The same in bf16, as a row of a panel of the next product (gemm/tile16.h), with zeros behind them
+// up to so many steps, as far as the scores' memory goes on, too. Exponentials are off by 1e-4, for
+// which bf16 has no digits.
 float weighRow(float* scores, int64_t count, const ScoreRule& rule, uint16_t* panelRow,
                int64_t steps);
 

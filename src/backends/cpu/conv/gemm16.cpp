@@ -231,17 +231,16 @@ static void convolveStrips(Type16 type, const ConvCall& call) {
       const TapImages images(call.shape, call.extent, std::min(lines, height - first));
       const Rows16 rows = images.fillStrip(tapSourceOf(call), strip / strips, first,
                                            call.workspace + worker * stripFloats);
-      multiplyBlock16({.type = type,
-                       .rows = images.rows(),
-                       .columns = call.shape.outChannels,
-                       .k = productDepth(call.shape),
-                       .a = rows,
-                       .packedB = reinterpret_cast<const uint16_t*>(call.packed),
-                       .c = {.f32 = call.output,
-                             .stride = call.extent.outPixelStride,
-                             .bf16 = call.bf16Output},
-                       .ahead = weights.from(strip, worker)},
-                      packNothing, call.epilogue, nullptr);
+      multiplyBlock16(
+          {.type = type,
+           .rows = images.rows(),
+           .columns = call.shape.outChannels,
+           .k = productDepth(call.shape),
+           .a = rows,
+           .packedB = reinterpret_cast<const uint16_t*>(call.packed),
+           .c = {.f32 = call.output, .stride = call.extent.outPixelStride, .bf16 = call.bf16Output},
+           .ahead = weights.from(strip, worker)},
+          packNothing, call.epilogue, nullptr);
     }
   });
 }

@@ -139,18 +139,19 @@ void launch16(const void* opaque, const LaunchArgs& args) {
       args, [&](int threads) { return used + gemm16WorkspaceFloats(kType, a.count, k, threads); });
   const TensorArg& out = args.outputs[0];
   const LaunchedEpilogue epilogue(state.epilogue, args, a.halves != nullptr);
-  gemm16(kType, a.count, n, k,
-         [&](int64_t row, int64_t rows, const Panel16& panel) {
-           if (a.halves)
-             packPanel16(a.halves + row * k, k, k, rows, panel);
-           else
-             packPanel16(a.data + row * k, k, k, rows, panel);
-         },
-         args.inputs[1].as<const uint16_t>(),
-         {.f32 = isBf16(out) ? nullptr : out.as<float>(),
-          .stride = n,
-          .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
-         epilogue.get(), *args.threads, a.workspace, {a.halves, k}, args.upcoming);
+  gemm16(
+      kType, a.count, n, k,
+      [&](int64_t row, int64_t rows, const Panel16& panel) {
+        if (a.halves)
+          packPanel16(a.halves + row * k, k, k, rows, panel);
+        else
+          packPanel16(a.data + row * k, k, k, rows, panel);
+      },
+      args.inputs[1].as<const uint16_t>(),
+      {.f32 = isBf16(out) ? nullptr : out.as<float>(),
+       .stride = n,
+       .bf16 = isBf16(out) ? out.as<BFloat16>() : nullptr},
+      epilogue.get(), *args.threads, a.workspace, {a.halves, k}, args.upcoming);
 }
 
 void launchSplit(const void* opaque, const LaunchArgs& args) {

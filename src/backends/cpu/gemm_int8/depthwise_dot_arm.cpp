@@ -1,6 +1,6 @@
-// Sums of depthwise convolutions and of groups by Arm's sdot alone. Compiled for CPUs that have them
-// and run only on those: nothing here may be inline code of others, whose copy the linker could
-// keep for everybody.
+// Sums of depthwise convolutions and of groups by Arm's sdot alone. Compiled for CPUs
+// that have them and run only on those: nothing here may be inline code of others, whose copy the
+// linker could keep for everybody.
 #include "backends/cpu/gemm_int8/depthwise.h"
 #include "backends/cpu/gemm_int8/groups.h"
 

@@ -20,9 +20,9 @@ bool lieTogether(const ConvParams& params, int64_t filters, int64_t lanes) {
 bool groupsSupported(const Layout& layout, const ConvParams& params, int64_t filters) {
   constexpr int64_t kLanesOfAvx2 = 8, kLanesOfAvx512 = 16;
   const int64_t channels = params.channels / params.groups, each = filters / params.groups;
-  return layout.kind != Layout::Kind::kQuads && params.groups > 1 && channels > 0 && channels % 4 == 0 &&
-         each > 0 && each % 4 == 0 && lieTogether(params, filters, kLanesOfAvx2) &&
-         lieTogether(params, filters, kLanesOfAvx512);
+  return layout.kind != Layout::Kind::kQuads && params.groups > 1 && channels > 0 &&
+         channels % 4 == 0 && each > 0 && each % 4 == 0 &&
+         lieTogether(params, filters, kLanesOfAvx2) && lieTogether(params, filters, kLanesOfAvx512);
 }
 
 }  // namespace camshaft::cpu::gemm_int8

@@ -33,8 +33,7 @@ void sumGroupVectors(const GroupBlock& block, int64_t pixel, int64_t column) {
         const int8x16_t w = vld1q_s8(filters + v * 16);
 #pragma GCC unroll 4
         for (int p = 0; p < kPixels; ++p)
-          sum[p][v] =
-              addDots<kSigned>(sum[p][v], sameQuad(taps[p] + firsts[v * 4] + quad * 4), w);
+          sum[p][v] = addDots<kSigned>(sum[p][v], sameQuad(taps[p] + firsts[v * 4] + quad * 4), w);
       }
     }
   }

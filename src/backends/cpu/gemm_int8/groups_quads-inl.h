@@ -43,8 +43,8 @@ template <bool kSigned>
 CAMSHAFT_TARGET void sumBlock(const GroupBlock& block) {
   for (int64_t column = 0; column < kBlockColumns; column += kGroupVectors * kLanes) {
     const int32_t* firsts = block.firsts + column;
-    const bool spreads = firsts[0] != firsts[kLanes - 1] ||
-                         firsts[kLanes] != firsts[kGroupVectors * kLanes - 1];
+    const bool spreads =
+        firsts[0] != firsts[kLanes - 1] || firsts[kLanes] != firsts[kGroupVectors * kLanes - 1];
     for (int64_t pixel = 0; pixel < kDepthwisePixels; pixel += kPixels)
       spreads ? sumGroups<kSigned, true>(block, pixel, column)
               : sumGroups<kSigned, false>(block, pixel, column);

@@ -26,6 +26,9 @@ struct ProductParams {
   int32_t keepsFloats = 0;
 };
 
+// Channels of a picture, for kernels that go by taps.
+inline constexpr int64_t kMostTapChannels = 4096;
+
 // How sums become bytes in registers (ByteFinish), where they can.
 struct ByteForm {
   int32_t isUsed = 0, hasStage = 0;
@@ -39,9 +42,8 @@ struct ByteForm {
 
 // In front of ProductParams, whose k is taps * channels of a group, of a depthwise convolution
 // taps; a filter's lines may be filled up to quads with zeros (canFillLines()). A picture of one
-// spatial dimension has height 1. For products groups are packed one after the other; of a depthwise
-// convolution there is one here.
-inline constexpr int64_t kMostTapChannels = 4096;  // of kernels that go by taps
+// spatial dimension has height 1. Groups are packed one after the other for products; a depthwise
+// convolution is said to have one.
 struct ConvParams {
   int64_t channels = 0, groups = 1;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1};

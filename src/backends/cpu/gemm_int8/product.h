@@ -50,8 +50,8 @@ void packBlockPlainly(const Layout& layout, int64_t k, const uint8_t* b, int64_t
 void packBlock(const Layout& layout, int64_t k, int64_t n, const uint8_t* b, int64_t column,
                uint8_t flip, uint8_t* block, int32_t* sums);
 
-// `count` bytes of each of a strip's rows as its next whole steps, the last filled up with zeros.
-// `flip` is 0 or kFlip. Returns where the strip goes on.
+// pack_rows.cpp: `count` bytes of each of a strip's rows as its next whole steps, the last filled
+// up with zeros. `flip` is 0 or kFlip. Returns where the strip goes on.
 uint8_t* packRun(const Layout& layout, const uint8_t* const* rows, int64_t count, uint8_t flip,
                  uint8_t* strip);
 // `count` rows of k bytes that follow each other as a strip.

@@ -48,8 +48,7 @@ struct Fetch {
   int64_t bytes;  // at each step, whole units
 
   // By so many passes of so many steps.
-  Fetch(const Block& block, int64_t passes, int64_t steps)
-      : at(block.next), bytes(0) {
+  Fetch(const Block& block, int64_t passes, int64_t steps) : at(block.next), bytes(0) {
     if (block.nextBytes > 0)
       bytes = ceilDiv(block.nextBytes, std::max<int64_t>(1, passes * steps) * kUnit) * kUnit;
   }
