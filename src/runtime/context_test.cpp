@@ -265,6 +265,37 @@ TEST(LoadedEngine, RefusesParametersThatAKernelDoesNotTake) {
               HasSubstr("layer 'in' has parameters and its kernel 'cpu/copy' takes none"));
 }
 
+// The first large weights behind a step, as far as they are there: some arrive later.
+TEST(LoadedEngine, KnowsTheWeightsThatComeNext) {
+  constexpr int64_t kLarge = 256 * 1024;
+  const std::vector<std::byte> weights(2 * kLarge + 64);
+  const auto at = [](int64_t offset, int64_t bytes) {
+    return Operand{.place = Place::kWeights,
+                   .offset = offset,
+                   .tensor = {DataType::kU8, {{.constant = bytes}}}};
+  };
+  Plan plan = copyPlan();
+  plan.weights = weights;
+  std::vector<Step>& steps = plan.profiles[0].steps;
+  steps.resize(4, steps[0]);
+  steps[1].inputs.push_back(at(kLarge, kLarge));
+  steps[2].inputs = {at(2 * kLarge, 64), steps[2].inputs[0]};  // too few to mention
+  steps[3].inputs = {at(0, 64), at(64, kLarge)};
+  const auto engine = load(plan);
+  const auto offsetOf = [&](size_t step) {
+    const auto next = engine->upcoming(engine->steps(0)[step]);
+    return next.empty() ? -1 : next.data() - weights.data();
+  };
+  EXPECT_EQ(offsetOf(0), kLarge);
+  EXPECT_EQ(offsetOf(1), 64);
+  EXPECT_EQ(offsetOf(2), 64);
+  EXPECT_EQ(offsetOf(3), -1);
+  EXPECT_EQ(engine->upcoming(engine->steps(0)[0]).size(), kLarge);
+  plan.weights = std::span(weights).first(kLarge);
+  const auto damaged = load(plan);
+  EXPECT_TRUE(damaged->upcoming(damaged->steps(0)[0]).empty());
+}
+
 TEST(LoadedEngine, FindsTensorsByName) {
   const auto engine = load(copyPlan());
   EXPECT_EQ(engine->findInput("x"), 0);

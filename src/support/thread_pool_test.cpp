@@ -180,6 +180,21 @@ TEST(ThreadPool, FewChunksUseFewWorkers) {
   EXPECT_EQ(workers, std::set<int>{0});
 }
 
+// Told before the loop, and inside of one, where all is one's own.
+TEST(ThreadPool, TellsWhereSharesEnd) {
+  ThreadPool pool(2);
+  const ThreadPool::Shares shares = pool.sharesOf(10, 1);
+  EXPECT_EQ(shares.workers, 2);
+  EXPECT_EQ(shares.endOf(0), 5);
+  EXPECT_EQ(shares.endOf(1), 10);
+  EXPECT_EQ(pool.sharesOf(100, 7).endOf(0), 49);  // chunks of 7
+  EXPECT_EQ(pool.sharesOf(3, 8).endOf(0), 3);
+  EXPECT_EQ(pool.sharesOf(0, 1).endOf(0), 0);
+  pool.parallelFor(1, 1, [&](int64_t, int64_t, int worker) {
+    EXPECT_EQ(pool.sharesOf(10, 1).endOf(worker), 10);
+  });
+}
+
 // The first body waits for the second, so it takes two threads at once.
 bool computesOnTwo(ThreadPool& pool, std::chrono::milliseconds patience) {
   std::atomic<int> begun{0};
