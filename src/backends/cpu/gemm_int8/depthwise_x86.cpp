@@ -1,5 +1,8 @@
-// Depthwise sums on x86: by vpdpbusd of AVX-512 or AVX, and by what AVX2 has instead.
+// Sums of depthwise convolutions and of groups on x86: by vpdpbusd of AVX-512 or AVX, and by what
+// AVX2 has instead.
 #include "backends/cpu/gemm_int8/depthwise.h"
+
+#include "backends/cpu/gemm_int8/groups.h"
 
 #if defined(__x86_64__)
 
@@ -10,6 +13,12 @@
 namespace camshaft::cpu::gemm_int8 {
 
 namespace {
+
+inline int32_t quadAt(const uint8_t* from) {
+  int32_t quad;
+  std::memcpy(&quad, from, sizeof quad);
+  return quad;
+}
 
 namespace avx512_vnni {
 
@@ -26,6 +35,42 @@ CAMSHAFT_INLINE __m256i addDots(__m256i sum, Quads x, __m256i w) {
   return _mm256_dpbusd_epi32(sum, x, w);
 }
 #include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
+
+namespace groups {
+
+using Vector = __m512i;
+using Quads = __m512i;
+constexpr int kLanes = 16, kGroupPixels = 8;
+constexpr __mmask16 kAll = 0xffff;  // the unmasked forms warn in GCC 12
+
+struct Places {
+  __m512i quads;
+  __mmask16 loaded;  // up to the last of them
+  CAMSHAFT_INLINE explicit Places(const int32_t* firsts) {
+    const __m512i bytes =
+        _mm512_sub_epi32(_mm512_loadu_si512(firsts), _mm512_set1_epi32(firsts[0]));
+    quads = _mm512_maskz_srli_epi32(kAll, bytes, 2);
+    loaded = static_cast<__mmask16>((2u << (firsts[kLanes - 1] - firsts[0]) / 4) - 1);
+  }
+};
+CAMSHAFT_INLINE Vector loadPlaces(const uint8_t* from, const Places& places) {
+  return _mm512_maskz_permutexvar_epi32(kAll, places.quads,
+                                        _mm512_maskz_loadu_epi32(places.loaded, from));
+}
+CAMSHAFT_INLINE Vector sameQuad(const uint8_t* from) { return _mm512_set1_epi32(quadAt(from)); }
+CAMSHAFT_INLINE Vector flipped(Vector x) {
+  return _mm512_xor_si512(x, _mm512_set1_epi32(static_cast<int32_t>(0x80808080)));
+}
+CAMSHAFT_INLINE Quads taken(Vector x) { return x; }
+CAMSHAFT_INLINE Vector loadFilters(const int8_t* from) { return _mm512_loadu_si512(from); }
+CAMSHAFT_INLINE Vector addDots(Vector sum, Quads x, Vector w) {
+  return _mm512_dpbusd_epi32(sum, x, w);
+}
+CAMSHAFT_INLINE Vector zero() { return _mm512_setzero_si512(); }
+CAMSHAFT_INLINE void storeSums(int32_t* to, Vector sum) { _mm512_storeu_si512(to, sum); }
+#include "backends/cpu/gemm_int8/groups_quads-inl.h"
+
+}  // namespace groups
 
 #undef CAMSHAFT_TARGET
 #undef CAMSHAFT_INLINE
@@ -47,6 +92,36 @@ CAMSHAFT_AVX2_INLINE __m256i loadSome(const uint8_t* from, int64_t count) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
 }
 
+// What groups want of vectors of 256 bits.
+struct Places256 {
+  __m256i quads, loaded;
+  CAMSHAFT_AVX2_INLINE explicit Places256(const int32_t* firsts) {
+    const auto* at = reinterpret_cast<const __m256i*>(firsts);
+    quads = _mm256_srli_epi32(
+        _mm256_sub_epi32(_mm256_loadu_si256(at), _mm256_set1_epi32(firsts[0])), 2);
+    const __m256i last = _mm256_set1_epi32((firsts[7] - firsts[0]) / 4);
+    loaded = _mm256_cmpgt_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), last);
+    loaded = _mm256_xor_si256(loaded, _mm256_set1_epi32(-1));
+  }
+};
+CAMSHAFT_AVX2_INLINE __m256i loadPlaces(const uint8_t* from, const Places256& places) {
+  const __m256i some = _mm256_maskload_epi32(reinterpret_cast<const int*>(from), places.loaded);
+  return _mm256_permutevar8x32_epi32(some, places.quads);
+}
+CAMSHAFT_AVX2_INLINE __m256i sameQuad(const uint8_t* from) {
+  return _mm256_set1_epi32(quadAt(from));
+}
+CAMSHAFT_AVX2_INLINE __m256i flipped(__m256i x) {
+  return _mm256_xor_si256(x, _mm256_set1_epi8(static_cast<char>(0x80)));
+}
+CAMSHAFT_AVX2_INLINE __m256i zero() { return _mm256_setzero_si256(); }
+CAMSHAFT_AVX2_INLINE __m256i loadFilters(const int8_t* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+CAMSHAFT_AVX2_INLINE void storeSums(int32_t* to, __m256i sum) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sum);
+}
+
 namespace avx_vnni {
 
 #define CAMSHAFT_TARGET __attribute__((target("avx2,avxvnni")))
@@ -59,6 +134,11 @@ CAMSHAFT_INLINE __m256i addDots(__m256i sum, Quads x, __m256i w) {
   return _mm256_dpbusd_avx_epi32(sum, x, w);
 }
 #include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
+
+using Vector = __m256i;
+using Places = Places256;
+constexpr int kLanes = 8, kGroupPixels = 4;
+#include "backends/cpu/gemm_int8/groups_quads-inl.h"
 
 #undef CAMSHAFT_TARGET
 #undef CAMSHAFT_INLINE
@@ -85,6 +165,11 @@ CAMSHAFT_INLINE __m256i addDots(__m256i sum, const Quads& x, __m256i w) {
 }
 #include "backends/cpu/gemm_int8/depthwise_taps-inl.h"
 
+using Vector = __m256i;
+using Places = Places256;
+constexpr int kLanes = 8, kGroupPixels = 2;
+#include "backends/cpu/gemm_int8/groups_quads-inl.h"
+
 #undef CAMSHAFT_TARGET
 #undef CAMSHAFT_INLINE
 
@@ -96,6 +181,10 @@ void sumDepthwiseWithAvx2(const DepthwiseBlock& block) { avx2::sumAnyBlock(block
 void sumDepthwiseWithAvxVnni(const DepthwiseBlock& block) { avx_vnni::sumAnyBlock(block); }
 void sumDepthwiseWithVnni(const DepthwiseBlock& block) { avx512_vnni::sumAnyBlock(block); }
 
+void sumGroupsWithAvx2(const GroupBlock& block) { avx2::sumAnyGroups(block); }
+void sumGroupsWithAvxVnni(const GroupBlock& block) { avx_vnni::sumAnyGroups(block); }
+void sumGroupsWithVnni(const GroupBlock& block) { avx512_vnni::groups::sumAnyGroups(block); }
+
 }  // namespace camshaft::cpu::gemm_int8
 
 #else
@@ -106,6 +195,9 @@ namespace camshaft::cpu::gemm_int8 {
 void sumDepthwiseWithAvx2(const DepthwiseBlock&) {}
 void sumDepthwiseWithAvxVnni(const DepthwiseBlock&) {}
 void sumDepthwiseWithVnni(const DepthwiseBlock&) {}
+void sumGroupsWithAvx2(const GroupBlock&) {}
+void sumGroupsWithAvxVnni(const GroupBlock&) {}
+void sumGroupsWithVnni(const GroupBlock&) {}
 
 }  // namespace camshaft::cpu::gemm_int8
 

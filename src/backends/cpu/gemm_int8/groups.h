@@ -29,7 +29,7 @@ struct GroupBlock {
   const int8_t* filters = nullptr;
   int32_t* sums = nullptr;  // [kDepthwisePixels][kBlockColumns]
 };
-// groups_x86.cpp: of the layout kTaps.
+// depthwise_x86.cpp: of the layout kTaps.
 void sumGroupsWithAvx2(const GroupBlock& block);
 void sumGroupsWithAvxVnni(const GroupBlock& block);
 void sumGroupsWithVnni(const GroupBlock& block);
