@@ -67,6 +67,7 @@ class SharedWeights {
  private:
   using Bytes = std::span<const std::byte>;
   Bytes shareOf(int worker) const {
+    worker = std::min(worker, shares_.workers - 1);  // a loop inside of another has one, any
     const auto size = static_cast<int64_t>(upcoming_.size());
     const int64_t begin = size * worker / shares_.workers / kCacheLine * kCacheLine;
     return upcoming_.subspan(begin, size * (worker + 1) / shares_.workers - begin);

@@ -49,6 +49,17 @@ TEST_F(WeightsAheadTest, SharesWhatComesNext) {
   EXPECT_EQ(weights.from(2, 0).at(block(4), kBlock), nullptr);  // the other worker's
 }
 
+// A worker of any number computes all of a loop inside of another.
+TEST_F(WeightsAheadTest, BelongsToAnyWorkerOfALoopInside) {
+  ThreadPool pool(2);
+  pool.parallelFor(1, 1, [&](int64_t, int64_t, int) {
+    const ThreadPool::Shares shares = pool.sharesOf(4, 1);
+    const SharedWeights weights(shares, weights_.data(), 1, 2 * kBlock, 8 * kBlock, next_);
+    EXPECT_EQ(blockOf(weights.from(0, 1).at(block(1), kBlock), weights_), 3);
+    EXPECT_EQ(blockOf(weights.from(3, 1).at(block(6), kBlock), next_), 0);
+  });
+}
+
 // Tasks of other rows read the same columns again; the last one goes on.
 TEST_F(WeightsAheadTest, KnowsTasksOfOtherRows) {
   ThreadPool pool(2);
