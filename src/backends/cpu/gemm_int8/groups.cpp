@@ -8,10 +8,9 @@ namespace {
 
 // Whether the groups of so many neighbouring channels begin within as many quads of a pixel.
 bool lieTogether(const ConvParams& params, int64_t filters, int64_t lanes) {
+  const GroupBegins begins(params, filters);
   for (int64_t first = 0; first < filters; first += lanes)
-    if (groupBegin(params, filters, first + lanes - 1) - groupBegin(params, filters, first) >=
-        4 * lanes)
-      return false;
+    if (begins.at(first + lanes - 1) - begins.at(first) >= 4 * lanes) return false;
   return true;
 }
 

@@ -2,6 +2,7 @@
 // which finds four channels of its group at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backends/cpu/gemm_int8/params.h"
@@ -38,11 +39,33 @@ void sumGroupsWithMixedDots(const GroupBlock& block);
 // depthwise_dot_arm.cpp: of the layout kPanels.
 void sumGroupsWithDots(const GroupBlock& block);
 
-// Where the group of an output channel begins; behind the last one its group goes on.
-inline int64_t groupBegin(const ConvParams& params, int64_t filters, int64_t channel) {
-  const int64_t each = filters / params.groups;
-  const int64_t group = channel < filters ? channel / each : params.groups - 1;
-  return group * (params.channels / params.groups);
-}
+// Where the groups of output channels begin; behind the last channel its group goes on.
+class GroupBegins {
+ public:
+  GroupBegins(const ConvParams& params, int64_t filters)
+      : each_(static_cast<uint32_t>(filters / params.groups)),
+        channels_(static_cast<int32_t>(params.channels / params.groups)),
+        last_(static_cast<int32_t>(params.channels) - channels_) {}
+
+  int32_t at(int64_t channel) const {
+    return std::min(last_,
+                    static_cast<int32_t>(static_cast<uint32_t>(channel) / each_) * channels_);
+  }
+  // Of a block's columns, from this channel on, by one division for all of them.
+  void find(int64_t channel, int32_t (&firsts)[kBlockColumns]) const {
+    uint32_t left = each_ - static_cast<uint32_t>(channel) % each_;
+    int32_t first = at(channel);
+    for (int32_t& each : firsts) {
+      each = first;
+      if (--left > 0) continue;
+      left = each_;
+      first = std::min(last_, first + channels_);
+    }
+  }
+
+ private:
+  uint32_t each_;
+  int32_t channels_, last_;
+};
 
 }  // namespace camshaft::cpu::gemm_int8

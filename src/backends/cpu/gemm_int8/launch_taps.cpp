@@ -168,6 +168,7 @@ void launchGroups(const void* opaque, const LaunchArgs& args) {
   const TapOrder order(call.params);
   const int64_t blockBytes = groupBlockBytes(call.params);
   const auto sumBlock = sumGroupsFor(call.layout);
+  const GroupBegins begins(call.params, call.product.n);
   const auto blocksOf = [&](const uint8_t* const* taps, const OutputPixel&, int64_t,
                             int32_t* sums) {
     GroupBlock block{.taps = taps,
@@ -176,9 +177,7 @@ void launchGroups(const void* opaque, const LaunchArgs& args) {
                      .isSigned = call.isSigned,
                      .sums = sums};
     return [&, block](int64_t channel, int64_t) mutable {
-      for (int64_t i = 0; i < kBlockColumns; ++i)
-        block.firsts[i] =
-            static_cast<int32_t>(groupBegin(call.params, call.product.n, channel + i));
+      begins.find(channel, block.firsts);
       block.filters = filters + channel / kBlockColumns * blockBytes;
       sumBlock(block);
     };

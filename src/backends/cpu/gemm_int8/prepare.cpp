@@ -350,6 +350,7 @@ Verdict supportsGroups(const Node& node, const BuildContext&) {
   return Verdict::yes();
 }
 
+// Asked again, since the layout is that of the instruction set in use, which tests change.
 Prepared prepareGroups(const Node& node, const BuildContext& context, int64_t) {
   if (Verdict verdict = supportsGroups(node, context); !verdict)
     return Prepared::no(verdict.reason);
